@@ -1,0 +1,41 @@
+# Two commands do everything: `make demo` and `make test`. Each makes .venv and installs what it
+# needs, through constraints.txt, the first time; a second call installs nothing.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INPUTS := pyproject.toml constraints.txt
+JOBS ?= 2
+
+.PHONY: demo test lint format bench clean
+
+demo: $(VENV)/.demo-ready
+	PATH="$(abspath $(BIN)):$$PATH" sh scripts/demo.sh
+
+test: $(VENV)/.dev-ready
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+lint: $(VENV)/.dev-ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev-ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# The build environment that pip makes for the editable install obeys the same pins.
+$(VENV)/.demo-ready: $(INPUTS) | $(BIN)/python
+	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[plots]'
+	touch $@
+
+$(VENV)/.dev-ready: $(INPUTS) | $(BIN)/python
+	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev,plots,serve,slurm,track,subtitles]'
+	touch $@ $(VENV)/.demo-ready
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

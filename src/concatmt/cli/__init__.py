@@ -1,0 +1,5 @@
+"""The `concatmt` command: one module per verb. Heavy imports wait until a verb runs."""
+
+from concatmt.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,77 @@
+"""The command-line application that the verbs register with, and how errors are shown."""
+
+import errno
+import os
+import sys
+from typing import Annotated
+
+import click
+import typer
+
+from concatmt import __version__
+from concatmt.errors import UserError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="markdown",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"concatmt {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def concatmt(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+) -> None:
+    """Document-level neural machine translation by concatenation."""
+
+
+def main() -> None:
+    """Run a command. What the user can mend is one line on stderr and exit code 2."""
+    arguments = sys.argv[1:]
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        status = app(args=arguments, standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(status if isinstance(status, int) else 0)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nothing is wrong on our side.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (UserError, click.ClickException, OSError) as error:
+        if debug:
+            raise
+        print(f"concatmt: error: {_one_line(error)}", file=sys.stderr)
+        sys.exit(2)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        if debug:
+            raise
+        print("concatmt: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _one_line(error: UserError | click.ClickException | OSError) -> str:
+    if isinstance(error, click.ClickException):
+        hint = ""
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            hint = f" (see '{error.ctx.command_path} --help')"
+        return " ".join(error.format_message().split()) + hint
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        advice = {
+            errno.ENOSPC: "; free some space and run the command again",
+            errno.EACCES: "; check the permissions",
+        }.get(error.errno or 0, "")
+        return f"{where}{error.strerror or error}{advice}"
+    return str(error)

@@ -1,0 +1,1 @@
+"""Documents, their readers, the store, windows and batches."""

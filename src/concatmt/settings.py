@@ -1,0 +1,139 @@
+"""The base of every configuration class, and how settings are read from YAML and `--set`.
+
+Knows how to turn a preset or file plus overrides into a checked object, and how to tell a user in
+one line what is wrong. Does not know any particular setting: each component keeps its own.
+"""
+
+import difflib
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from concatmt.errors import UserError
+
+
+class Settings(BaseModel):
+    """A node of the configuration tree: unknown keys are errors, values never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+S = TypeVar("S", bound=Settings)
+
+
+def load_settings(cls: type[S], config: str | Path, overrides: Sequence[str] = ()) -> S:
+    """Read `config` (a YAML file or the name of a preset), apply `a.b=c` overrides, check all."""
+    tree, origin = _read(config)
+    for override in overrides:
+        _apply(tree, override)
+    return parse_settings(cls, tree, origin)
+
+
+def parse_settings(cls: type[S], tree: Mapping[str, Any], origin: str) -> S:
+    """Check a tree of plain values against `cls`; `origin` is where it came from, for messages."""
+    try:
+        return cls.model_validate(tree)
+    except ValidationError as error:
+        problems = [_describe(cls, problem) for problem in error.errors()]
+        more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
+        raise UserError(f"{origin}: {'; '.join(problems[:3])}{more}") from error
+
+
+def preset_names() -> list[str]:
+    """Names of the presets that ship with the package."""
+    folder = resources.files("concatmt").joinpath("presets")
+    return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name != "__init__.py")
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """`; did you mean 'x'?` when one of `names` is close to `name`, else nothing."""
+    match = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {match[0]!r}?" if match else ""
+
+
+def _read(config: str | Path) -> tuple[dict[str, Any], str]:
+    path = Path(config)
+    if path.is_file():
+        try:
+            text, origin = path.read_text(encoding="utf-8"), str(path)
+        except UnicodeDecodeError as error:
+            raise UserError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
+    elif str(config) in preset_names():
+        preset = resources.files("concatmt").joinpath("presets", f"{config}.yaml")
+        text, origin = preset.read_text(encoding="utf-8"), f"preset {config}"
+    else:
+        known = preset_names()
+        hint = nearest(str(config), known) or f"; presets are {', '.join(known)}"
+        raise UserError(f"config {str(config)!r} is neither a file nor a preset{hint}")
+    try:
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UserError(f"{origin}: not valid YAML: {error}") from error
+    if tree is None:
+        tree = {}
+    if not isinstance(tree, dict):
+        raise UserError(f"{origin}: expected keys and values, found a {type(tree).__name__}")
+    return tree, origin
+
+
+def _apply(tree: dict[str, Any], override: str) -> None:
+    path, equals, value = override.partition("=")
+    keys = path.strip().split(".")
+    if not equals or not all(keys):
+        raise UserError(f"--set {override!r}: write it as key.subkey=value")
+    node = tree
+    for key in keys[:-1]:
+        child = node.setdefault(key, {})
+        if not isinstance(child, dict):
+            raise UserError(f"--set {override!r}: {key!r} holds a value, it has no keys below it")
+        node = child
+    try:
+        node[keys[-1]] = yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise UserError(f"--set {override!r}: the value is not valid YAML") from error
+
+
+def _describe(cls: type[Settings], problem: Any) -> str:
+    location = [part for part in problem["loc"]]
+    path = ".".join(str(part) for part in location) or "(top level)"
+    kind = problem["type"]
+    if kind == "extra_forbidden":
+        allowed = _keys_at(cls, location[:-1])
+        hint = nearest(str(location[-1]), allowed) or f"; keys here are {', '.join(allowed)}"
+        return f"{path}: unknown key{hint}"
+    if kind == "missing":
+        return f"{path}: missing, must be given"
+    message = problem["msg"].removeprefix("Value error, ")
+    if kind == "value_error" and not isinstance(problem["input"], str | int | float | bool):
+        return f"{path}: {message}"
+    return f"{path}: {message[:1].lower()}{message[1:]}, found {problem['input']!r}"
+
+
+def _keys_at(cls: type[BaseModel], location: Sequence[int | str]) -> list[str]:
+    """The keys that are valid at `location` in the tree of `cls`."""
+    nodes: list[type[BaseModel]] = [cls]
+    for part in location:
+        below = [
+            model
+            for node in nodes
+            for name, field in node.model_fields.items()
+            if name == part
+            for model in _models_in(field.annotation)
+        ]
+        # Parts that are not field names (dict keys, list indices, union tags) stay at the node.
+        nodes = below or nodes
+    return sorted({name for node in nodes for name in node.model_fields})
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is not None:
+        for argument in typing.get_args(annotation):
+            yield from _models_in(argument)
