@@ -100,7 +100,7 @@ def _apply(tree: dict[str, Any], override: str) -> None:
 
 
 def _describe(cls: type[Settings], problem: Any) -> str:
-    location = [part for part in problem["loc"]]
+    location = list(problem["loc"])
     path = ".".join(str(part) for part in location) or "(top level)"
     kind = problem["type"]
     if kind == "extra_forbidden":

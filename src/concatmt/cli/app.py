@@ -5,11 +5,13 @@ import os
 import sys
 from typing import Annotated
 
-import click
 import typer
 
 from concatmt import __version__
 from concatmt.errors import UserError
+
+# Newer versions of typer carry a click of their own: its base class is reached through typer.
+UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -49,24 +51,24 @@ def main() -> None:
         # The reader of our output went away (`| head`): nothing is wrong on our side.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except (UserError, click.ClickException, OSError) as error:
+    except (UserError, UsageProblem, OSError) as error:
         if debug:
             raise
         print(f"concatmt: error: {_one_line(error)}", file=sys.stderr)
         sys.exit(2)
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         if debug:
             raise
         print("concatmt: interrupted", file=sys.stderr)
         sys.exit(130)
 
 
-def _one_line(error: UserError | click.ClickException | OSError) -> str:
-    if isinstance(error, click.ClickException):
-        hint = ""
-        if isinstance(error, click.UsageError) and error.ctx is not None:
-            hint = f" (see '{error.ctx.command_path} --help')"
-        return " ".join(error.format_message().split()) + hint
+def _one_line(error: Exception) -> str:
+    if isinstance(error, UsageProblem):
+        context = getattr(error, "ctx", None)
+        hint = f" (see '{context.command_path} --help')" if context is not None else ""
+        message: str = error.format_message()  # type: ignore[attr-defined]
+        return " ".join(message.split()) + hint
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         advice = {
