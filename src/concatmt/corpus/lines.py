@@ -61,8 +61,13 @@ def read_lines(path: Path, report: ReadReport) -> Iterator[str]:
             if line.endswith("\r"):
                 line = line.removesuffix("\r")
                 report.windows_ends[name] += 1
-            # Almost every line is printable: that test is much faster than the search.
-            if not line.isprintable() and CONTROL.search(line):
-                line = CONTROL.sub(" ", line)
-                report.controls[name] += 1
-            yield line
+            yield mend(line, name, report)
+
+
+def mend(text: str, file: str, report: ReadReport) -> str:
+    """Replace control characters by spaces; `file` is where the text stands, for the report."""
+    # Almost every line is printable: that test is much faster than the search.
+    if text.isprintable() or not CONTROL.search(text):
+        return text
+    report.controls[file] += 1
+    return CONTROL.sub(" ", text)

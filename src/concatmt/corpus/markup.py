@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from concatmt.corpus.document import Document, pair_documents
-from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.corpus.lines import ReadReport, mend, read_lines
 from concatmt.corpus.readers import TwoFiles
 from concatmt.errors import UserError
 from concatmt.settings import Settings
@@ -29,7 +29,7 @@ class VoitaReader(TwoFiles):
         """Stream the documents."""
         origin = self.paths(root)[0]
         for number, *sides in self.pairs(root, report):
-            source, target = (re.split(r"\s*\b_eos\b\s*", side.strip()) for side in sides)
+            source, target = (_split_voita(side) for side in sides)
             if len(source) != len(target):
                 raise UserError(
                     f"{origin}, line {number}: {len(source)} sentences but {len(target)} in"
@@ -37,6 +37,10 @@ class VoitaReader(TwoFiles):
                 )
             lines = [number] * len(source)
             yield Document(str(number), str(origin), lines, source, target)
+
+
+def _split_voita(line: str) -> list[str]:
+    return [sentence.strip() for sentence in re.split(r"(?<!\S)_eos(?!\S)", line)]
 
 
 class Wit3Reader(TwoFiles):
@@ -77,12 +81,12 @@ class Wit3Reader(TwoFiles):
             yield name or str(count + 1), talk
 
 
-class SgmReader(TwoFiles):
+class SgmReader(Settings):
     """SGM: `<doc docid=...>` around `<seg>` sentences. Several files per side are read in order."""
 
     format: Literal["sgm"]
-    source: list[Path]  # type: ignore[assignment]
-    target: list[Path]  # type: ignore[assignment]
+    source: list[Path]
+    target: list[Path]
 
     def documents(self, root: Path, report: ReadReport) -> Iterator[Document]:
         """Stream the documents."""
@@ -138,12 +142,12 @@ class WmtXmlReader(Settings):
         try:
             for _, element in ElementTree.iterparse(path):
                 if element.tag == "doc":
-                    yield self._document(path, element)
+                    yield self._document(path, element, report)
                     element.clear()
         except ElementTree.ParseError as error:
             raise UserError(f"{path}: not valid XML: {error}") from error
 
-    def _document(self, path: Path, element: ElementTree.Element) -> Document:
+    def _document(self, path: Path, element: ElementTree.Element, report: ReadReport) -> Document:
         name = element.get("id", "")
         references = [
             ref
@@ -154,13 +158,16 @@ class WmtXmlReader(Settings):
         if source is None or not references:
             wanted = f"translator {self.translator!r}" if self.translator else "reference"
             raise UserError(f"{path}: document {name!r} has no source or no {wanted}")
-        sides = [
-            ["".join(segment.itertext()).strip() for segment in side.iter("seg")]
+        sources, targets = (
+            [
+                mend("".join(segment.itertext()).strip(), str(path), report)
+                for segment in side.iter("seg")
+            ]
             for side in (source, references[0])
-        ]
-        if len(sides[0]) != len(sides[1]):
+        )
+        if len(sources) != len(targets):
             raise UserError(
-                f"{path}: document {name!r} has {len(sides[0])} source segments but"
-                f" {len(sides[1])} in the reference"
+                f"{path}: document {name!r} has {len(sources)} source segments but"
+                f" {len(targets)} in the reference"
             )
-        return Document(name, str(path), list(range(1, len(sides[0]) + 1)), *sides)
+        return Document(name, str(path), list(range(1, len(sources) + 1)), sources, targets)

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import Field
 
 from concatmt.corpus.document import Document, DocumentBuilder
-from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.corpus.lines import ReadReport, mend, read_lines
 from concatmt.errors import UserError
 from concatmt.settings import Settings
 
@@ -111,7 +111,7 @@ def _read_starts(path: Path, report: ReadReport) -> set[int]:
 
 
 class IdsReader(TwoFiles):
-    """Text without blank lines and a file with a document id per line; a run of equal ids is one."""
+    """Text without blank lines and a file of document ids, one a line; equal neighbours are one."""
 
     format: Literal["ids"]
     ids: Path
@@ -146,7 +146,7 @@ class LinesReader(TwoFiles):
     """
 
     format: Literal["lines"]
-    size: int = Field(200, ge=1)
+    size: int = Field(default=200, ge=1)
 
     def documents(self, root: Path, report: ReadReport) -> Iterator[Document]:
         """Stream the pseudo-documents."""
@@ -199,7 +199,9 @@ class JsonlReader(Settings):
                 item = json.loads(line)
             except json.JSONDecodeError as error:
                 raise UserError(f"{path}, line {number}: not valid JSON: {error}") from error
-            source, target = (_sentences(item, key, path, number) for key in ("source", "target"))
+            source, target = (
+                _sentences(item, key, path, number, report) for key in ("source", "target")
+            )
             if len(source) != len(target):
                 raise UserError(
                     f"{path}, line {number}: {len(source)} source sentences but {len(target)}"
@@ -209,8 +211,8 @@ class JsonlReader(Settings):
             yield Document(document_id, str(path), [number] * len(source), source, target)
 
 
-def _sentences(item: object, key: str, path: Path, number: int) -> list[str]:
+def _sentences(item: object, key: str, path: Path, number: int, report: ReadReport) -> list[str]:
     sentences = item.get(key) if isinstance(item, dict) else None
     if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
         raise UserError(f"{path}, line {number}: {key!r} must be a list of strings")
-    return sentences
+    return [mend(sentence, str(path), report) for sentence in sentences]

@@ -24,7 +24,7 @@ class MosesBpeConfig(Settings):
     kind: Literal["moses-bpe"] = "moses-bpe"
     tokenise: bool = True
     lowercase: bool = False
-    merges: int = Field(32_000, ge=1)
+    merges: int = Field(default=32_000, ge=1)
     codes: Literal["joint", "separate"] = "joint"  # one set of merges for both languages, or two
     codes_files: tuple[Path, ...] = ()  # existing code files: one if joint, else source then target
     vocabulary: Literal["joint", "separate"] = "joint"

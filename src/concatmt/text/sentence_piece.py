@@ -27,11 +27,10 @@ class SentencePieceConfig(Settings):
     kind: Literal["sentencepiece"] = "sentencepiece"
     lowercase: bool = False
     model: Literal["unigram", "bpe"] = "unigram"
-    size: int = Field(
-        16_000, ge=300
-    )  # ids, specials included; fewer if the text does not give them
+    # Ids, specials included; fewer if the text does not give as many.
+    size: int = Field(default=16_000, ge=300)
     vocabulary: Literal["joint", "separate"] = "joint"
-    coverage: float = Field(0.9999, gt=0, le=1)  # rarer characters are spelt out in bytes
+    coverage: float = Field(default=0.9999, gt=0, le=1)  # rarer characters are spelt out in bytes
 
 
 class SentencePieceCodec(Codec):
