@@ -34,7 +34,7 @@ class ReadReport:
             (self.controls, "control characters replaced by spaces", True),
         )
         return [
-            f"{file}: {text}" + (f" ({count:,} lines)" if with_count else "")
+            f"{file}: {text}" + (f" (in {count:,} lines)" if with_count else "")
             for counts, text, with_count in kinds
             for file, count in sorted(counts.items())
         ]
