@@ -14,7 +14,6 @@ import torch
 from pydantic import Field
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side
 from concatmt.settings import Settings
@@ -154,19 +153,20 @@ class _FusedLoss(torch.autograd.Function):
         nll = torch.empty_like(losses)
         grad_hidden = torch.zeros_like(hidden, dtype=torch.float32) if with_gradient else None
         grad_output = torch.zeros_like(output, dtype=torch.float32) if with_gradient else None
-        step = max(1, CHUNK_ELEMENTS // len(output))
+        step = max(64, CHUNK_ELEMENTS // len(output))
+        buffer = matrix.new_empty(min(step, len(rows)), len(output))
         with torch.autocast(device, enabled=False):
             for start in range(0, len(rows), step):
-                chunk = slice(start, start + step)
-                inputs = hidden[rows[chunk]].to(matrix.dtype)
-                logits = F.linear(inputs, matrix).float()
-                _token_losses(logits, targets[chunk], smoothing, losses[chunk], nll[chunk])
+                part = slice(start, start + step)
+                inputs = hidden[rows[part]].to(matrix.dtype)
+                # One buffer for all chunks: fresh pages would cost more than the arithmetic.
+                logits = torch.mm(inputs, matrix.t(), out=buffer[: len(inputs)]).float()
+                masses = _token_losses(logits, targets[part], smoothing, losses[part], nll[part])
                 if grad_hidden is None or grad_output is None:
                     continue
-                # What is left in `logits` are log-probabilities.
-                _logit_gradients(logits, targets[chunk], weights[chunk], smoothing)
+                _slopes(logits, masses, targets[part], weights[part], smoothing)
                 slopes = logits.to(matrix.dtype)
-                grad_hidden[rows[chunk]] = torch.mm(slopes, matrix).float()
+                grad_hidden[rows[part]] = torch.mm(slopes, matrix).float()
                 if matrix.dtype == torch.float32:
                     grad_output.addmm_(slopes.t(), inputs)
                 else:
@@ -190,21 +190,25 @@ class _FusedLoss(torch.autograd.Function):
 
 def _token_losses(
     logits: Tensor, targets: Tensor, smoothing: float, losses: Tensor, nll: Tensor
-) -> None:
-    """Fill losses and nll (N,); logits (N, V) become log-probabilities in place."""
-    log_probs = logits.sub_(logits.logsumexp(dim=1, keepdim=True))
-    torch.neg(log_probs.gather(1, targets[:, None]).squeeze(1), out=nll)
+) -> Tensor:
+    """Fill losses and nll (N,). Logits (N, V) become exponentials in place; returns their sums."""
+    logits.sub_(logits.amax(dim=1, keepdim=True))
+    hits = logits.gather(1, targets[:, None]).squeeze(1)
+    means = logits.mean(dim=1)
+    masses = logits.exp_().sum(dim=1)
+    logs = masses.log()
+    torch.sub(logs, hits, out=nll)
     losses.copy_(nll)
     if smoothing:
-        losses.mul_(1 - smoothing).sub_(log_probs.mean(dim=1), alpha=smoothing)
+        losses.mul_(1 - smoothing).add_(logs - means, alpha=smoothing)
+    return masses
 
 
-def _logit_gradients(
-    log_probs: Tensor, targets: Tensor, weights: Tensor, smoothing: float
-) -> Tensor:
-    """(N, V) log-probabilities become weighted gradients of the token losses, in place."""
-    gradients = log_probs.exp_()
+def _slopes(
+    exponentials: Tensor, masses: Tensor, targets: Tensor, weights: Tensor, smoothing: float
+) -> None:
+    """(N, V) exponentials become the weighted gradients of the token losses, in place."""
+    exponentials.mul_((weights / masses)[:, None])
     if smoothing:
-        gradients.sub_(smoothing / gradients.shape[1])
-    hit = gradients.new_full((1, 1), smoothing - 1).expand(len(targets), 1)
-    return gradients.scatter_add_(1, targets[:, None], hit).mul_(weights[:, None])
+        exponentials.sub_((weights * (smoothing / exponentials.shape[1]))[:, None])
+    exponentials.scatter_add_(1, targets[:, None], (weights * (smoothing - 1))[:, None])
