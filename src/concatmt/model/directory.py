@@ -5,6 +5,7 @@ that is newer, truncated or altered is refused. The text pipeline writes its own
 two. Does not know what those are.
 """
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from concatmt import __version__
 from concatmt.errors import UserError
@@ -55,7 +57,15 @@ def write_weights(path: Path, model: Transformer) -> None:
     tensors = {
         name: parameter.detach().contiguous() for name, parameter in model.named_parameters()
     }
-    save_file(tensors, path)
+    save_tensors(path, tensors)
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
+    """Write tensors to a safetensors file; failing to write is an OSError, as for other files."""
+    try:
+        save_file(tensors, path)
+    except SafetensorError as error:
+        raise OSError(errno.EIO, str(error), str(path)) from error
 
 
 def load_model(folder: Path) -> Transformer:

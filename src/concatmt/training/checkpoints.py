@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from concatmt.errors import UserError
 from concatmt.files import atomic_folder, hash_file, read_json, write_json
-from concatmt.model.directory import load_weights, write_weights
+from concatmt.model.directory import save_tensors, write_weights
 from concatmt.model.transformer import Transformer
 
 STATE, MODEL, OPTIMISER = "state.json", "model.safetensors", "optimiser.safetensors"
@@ -63,7 +63,7 @@ class Checkpoints:
         """Write a complete checkpoint."""
         with atomic_folder(self.at(update).folder, STATE) as folder:
             write_weights(folder / MODEL, model)
-            save_file(_optimiser_tensors(model, optimiser), folder / OPTIMISER)
+            save_tensors(folder / OPTIMISER, _optimiser_tensors(model, optimiser))
             hashes = {name: hash_file(folder / name) for name in (MODEL, OPTIMISER)}
             write_json(folder / STATE, {**state, "update": update, "sha256": hashes})
 
@@ -81,7 +81,7 @@ class Checkpoints:
             except UserError as error:
                 print(f"warning: {error}; taking the one before it", file=sys.stderr)
                 continue
-            load_weights(checkpoint.folder / MODEL, model)
+            _copy(load_file(checkpoint.folder / MODEL), model)
             _load_optimiser(load_file(checkpoint.folder / OPTIMISER), model, optimiser)
             return state
         if complete:
@@ -107,9 +107,7 @@ class Checkpoints:
             for name, tensor in load_file(checkpoint.folder / MODEL).items():
                 sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
             count += 1
-        with torch.no_grad():
-            for name, parameter in model.named_parameters():
-                parameter.copy_(sums[name] / count)
+        _copy({name: total / count for name, total in sums.items()}, model)
 
     def _verified(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> dict[str, Any]:
         state = read_json(checkpoint.folder / STATE, "checkpoint")
@@ -120,6 +118,13 @@ class Checkpoints:
             if hash_file(path) != state["sha256"][name]:
                 raise UserError(f"{path}: damaged: its hash is not the one in {STATE}")
         return dict(state)
+
+
+@torch.no_grad()
+def _copy(tensors: dict[str, Tensor], model: Transformer) -> None:
+    """Change the parameters in place: the optimiser holds on to them."""
+    for name, parameter in model.named_parameters():
+        parameter.copy_(tensors[name])
 
 
 def _optimiser_tensors(model: Transformer, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
