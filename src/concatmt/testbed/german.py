@@ -1,0 +1,417 @@
+"""English-German: words, forms and word order.
+
+The finite verb stands second: a time at the front pushes the subject behind it. In the middle
+field time comes before manner and manner before place. Only masculine nouns tell the accusative
+from the nominative, so `case` asks about men, with strong and weak nouns, and has three options.
+"""
+
+from concatmt.testbed import english
+from concatmt.testbed.words import (
+    Address,
+    Adjuncts,
+    Animate,
+    Government,
+    Language,
+    Name,
+    Noun,
+    Person,
+    Phrase,
+    Predicate,
+    Verb,
+)
+
+ORDERS = {
+    "past": ("subject", "verb", "object", "manner", "place"),
+    "past, time first": ("time", "verb", "subject", "object", "manner", "place"),
+    "weather": ("subject", "verb", "place"),
+    "weather, time first": ("time", "verb", "subject", "place"),
+    "habit": ("opener", "subject", "verb", "time", "manner", "place"),
+    "address": ("subject", "verb", "object", "time", "place", "manner", "vocative"),
+    "state": ("opener", "subject", "verb", "tail", "predicate"),
+    "question": ("wh", "verb", "subject", "time", "place"),
+    "answer": ("opener", "subject"),
+}
+
+TIMES = (
+    Phrase("yesterday", "gestern"),
+    Phrase("on Monday", "am Montag"),
+    Phrase("last week", "letzte Woche"),
+    Phrase("in the evening", "am Abend"),
+    Phrase("shortly after midnight", "kurz nach Mitternacht"),
+    Phrase("on the last day of the year", "am letzten Tag des Jahres"),
+    Phrase("two months ago", "vor zwei Monaten"),
+    Phrase("at noon", "am Mittag"),
+    Phrase("in early spring", "im frühen Frühling"),
+    Phrase("during the holidays", "während der Ferien"),
+)
+PLACES = (
+    Phrase("outside", "draußen"),
+    Phrase("abroad", "im Ausland"),
+    Phrase("in the north", "im Norden"),
+    Phrase("not far from here", "nicht weit von hier"),
+    Phrase("on the other side of the street", "auf der anderen Seite der Straße"),
+    Phrase("upstairs", "oben"),
+    Phrase("in the suburbs", "in der Vorstadt"),
+    Phrase("near the border", "nahe der Grenze"),
+)
+MANNERS = (
+    Phrase("again", "wieder"),
+    Phrase("quite by chance", "ganz zufällig"),
+    Phrase("for no particular reason", "ohne besonderen Grund"),
+    Phrase("together with a few old friends", "zusammen mit ein paar alten Freunden"),
+    Phrase("with great pleasure", "mit großem Vergnügen"),
+    Phrase("in a great hurry", "in großer Eile"),
+    Phrase("at last", "endlich"),
+    Phrase("for the first time in many years", "zum ersten Mal seit vielen Jahren"),
+)
+ADJUNCTS: dict[str, Adjuncts] = {
+    "past": {"time": TIMES, "manner": MANNERS, "place": PLACES},
+    "weather": {"time": TIMES, "place": PLACES},
+    "habit": {
+        "time": (
+            Phrase("every day", "jeden Tag"),
+            Phrase("on Sundays", "sonntags"),
+            Phrase("in the evenings", "abends"),
+            Phrase("long before sunrise", "lange vor Sonnenaufgang"),
+        ),
+        "manner": (
+            Phrase("with great pleasure", "mit großem Vergnügen"),
+            Phrase("for no particular reason", "ohne besonderen Grund"),
+            Phrase("together with a few old friends", "zusammen mit ein paar alten Freunden"),
+        ),
+        "place": PLACES,
+    },
+    "address": {
+        "time": (
+            Phrase("even at night", "sogar in der Nacht"),
+            Phrase("now", "jetzt"),
+            Phrase("at the end of the day", "am Ende des Tages"),
+        ),
+        "manner": (
+            Phrase("well", "gut"),
+            Phrase("better than all the others", "besser als alle anderen"),
+            Phrase("without any help", "ohne jede Hilfe"),
+        ),
+        "place": PLACES,
+    },
+    "question": {"time": TIMES, "place": PLACES},
+}
+TAILS = (
+    Phrase("according to the press", "laut der Presse"),
+    Phrase("without any doubt", "ohne jeden Zweifel"),
+    Phrase("as far as we know", "unseres Wissens"),
+    Phrase("in the opinion of most people", "nach Meinung der meisten Leute"),
+)
+
+
+def _masculine(source: str, noun: str) -> Noun:
+    return Noun(source, f"der {noun}", f"den {noun}")
+
+
+def _feminine(source: str, noun: str) -> Noun:
+    return Noun(source, f"die {noun}", f"die {noun}")
+
+
+def _neuter(source: str, noun: str) -> Noun:
+    return Noun(source, f"das {noun}", f"das {noun}")
+
+
+def _past(source: str, singular: str, plural: str) -> Verb:
+    return Verb(source, (singular, singular, singular, plural))
+
+
+def _governing(infinitive: str, source: str, singular: str, plural: str) -> Government:
+    return Government(infinitive, source, (singular, singular, singular, plural))
+
+
+def _man(source: str, nominative: str, oblique: str) -> Animate:
+    return Animate(source, (f"der {nominative}", f"den {oblique}", f"dem {oblique}"))
+
+
+def _predicate(source: str, target: str) -> Predicate:
+    return Predicate(source, (target, target, target))
+
+
+def _person(name: str, gender: int) -> Person:
+    return Person(name, gender, name, name)
+
+
+NOUNS = {
+    "food": (
+        (
+            _masculine("cheese", "Käse"),
+            _masculine("salad", "Salat"),
+            _masculine("fish", "Fisch"),
+            _masculine("apple", "Apfel"),
+            _masculine("cake", "Kuchen"),
+            _masculine("pudding", "Pudding"),
+            _masculine("yoghurt", "Joghurt"),
+        ),
+        (
+            _feminine("soup", "Suppe"),
+            _feminine("pear", "Birne"),
+            _feminine("sausage", "Wurst"),
+            _feminine("melon", "Melone"),
+            _feminine("sauce", "Soße"),
+            _feminine("butter", "Butter"),
+            _feminine("cherry", "Kirsche"),
+        ),
+        (
+            _neuter("bread", "Brot"),
+            _neuter("meat", "Fleisch"),
+            _neuter("egg", "Ei"),
+            _neuter("chicken", "Hähnchen"),
+            _neuter("steak", "Steak"),
+            _neuter("omelette", "Omelett"),
+            _neuter("sandwich", "Sandwich"),
+        ),
+    ),
+    "furniture": (
+        (
+            _masculine("table", "Tisch"),
+            _masculine("chair", "Stuhl"),
+            _masculine("wardrobe", "Schrank"),
+            _masculine("carpet", "Teppich"),
+            _masculine("mirror", "Spiegel"),
+            _masculine("armchair", "Sessel"),
+            _masculine("stove", "Ofen"),
+        ),
+        (
+            _feminine("lamp", "Lampe"),
+            _feminine("door", "Tür"),
+            _feminine("chest", "Truhe"),
+            _feminine("bench", "Bank"),
+            _feminine("clock", "Uhr"),
+            _feminine("staircase", "Treppe"),
+            _feminine("ladder", "Leiter"),
+        ),
+        (
+            _neuter("shelf", "Regal"),
+            _neuter("bed", "Bett"),
+            _neuter("sofa", "Sofa"),
+            _neuter("window", "Fenster"),
+            _neuter("piano", "Klavier"),
+            _neuter("desk", "Pult"),
+            _neuter("bookcase", "Bücherregal"),
+        ),
+    ),
+    "event": (
+        (
+            _masculine("film", "Film"),
+            _masculine("lecture", "Vortrag"),
+            _masculine("contest", "Wettbewerb"),
+            _masculine("course", "Kurs"),
+            _masculine("trip", "Ausflug"),
+            _masculine("circus", "Zirkus"),
+            _masculine("congress", "Kongress"),
+        ),
+        (
+            _feminine("exhibition", "Ausstellung"),
+            _feminine("performance", "Aufführung"),
+            _feminine("meeting", "Sitzung"),
+            _feminine("opera", "Oper"),
+            _feminine("celebration", "Feier"),
+            _feminine("debate", "Debatte"),
+            _feminine("auction", "Auktion"),
+        ),
+        (
+            _neuter("concert", "Konzert"),
+            _neuter("match", "Spiel"),
+            _neuter("play", "Theaterstück"),
+            _neuter("festival", "Festival"),
+            _neuter("seminar", "Seminar"),
+            _neuter("interview", "Interview"),
+            _neuter("tournament", "Turnier"),
+        ),
+    ),
+}
+VERBS = {
+    "food": (
+        _past("bought", "kaufte", "kauften"),
+        _past("brought", "brachte", "brachten"),
+        _past("ordered", "bestellte", "bestellten"),
+        _past("tasted", "probierte", "probierten"),
+    ),
+    "furniture": (
+        _past("repaired", "reparierte", "reparierten"),
+        _past("cleaned", "reinigte", "reinigten"),
+        _past("examined", "untersuchte", "untersuchten"),
+        _past("photographed", "fotografierte", "fotografierten"),
+    ),
+    "event": (
+        _past("praised", "lobte", "lobten"),
+        _past("missed", "verpasste", "verpassten"),
+        _past("mentioned", "erwähnte", "erwähnten"),
+        _past("enjoyed", "genoss", "genossen"),
+    ),
+}
+PREDICATES = {
+    "food": (
+        _predicate("tasty", "lecker"),
+        _predicate("fresh", "frisch"),
+        _predicate("salty", "salzig"),
+        _predicate("delicious", "köstlich"),
+    ),
+    "furniture": (
+        _predicate("antique", "antik"),
+        _predicate("dusty", "staubig"),
+        _predicate("broken", "kaputt"),
+        _predicate("scratched", "zerkratzt"),
+    ),
+    "event": (
+        _predicate("boring", "langweilig"),
+        _predicate("exciting", "spannend"),
+        _predicate("unforgettable", "unvergesslich"),
+        _predicate("funny", "lustig"),
+    ),
+}
+DOINGS = (
+    _past("laughed", "lachte", "lachten"),
+    _past("slept", "schlief", "schliefen"),
+    _past("waited", "wartete", "warteten"),
+    _past("sang", "sang", "sangen"),
+    _past("danced", "tanzte", "tanzten"),
+    _past("shouted", "schrie", "schrien"),
+    _past("rested", "rastete", "rasteten"),
+    _past("argued", "stritt", "stritten"),
+    _past("swam", "schwamm", "schwammen"),
+    _past("cried", "weinte", "weinten"),
+)
+GOVERNMENT = (
+    (  # accusative
+        _governing("see", "saw", "sah", "sahen"),
+        _governing("meet", "met", "traf", "trafen"),
+        _governing("visit", "visited", "besuchte", "besuchten"),
+        _governing("greet", "greeted", "grüßte", "grüßten"),
+    ),
+    (  # dative
+        _governing("help", "helped", "half", "halfen"),
+        _governing("answer", "answered", "antwortete", "antworteten"),
+        _governing("believe", "believed", "glaubte", "glaubten"),
+        _governing("thank", "thanked", "dankte", "dankten"),
+    ),
+)
+ANIMATES = (
+    _man("teacher", "Lehrer", "Lehrer"),
+    _man("student", "Student", "Studenten"),
+    _man("doctor", "Arzt", "Arzt"),
+    _man("soldier", "Soldat", "Soldaten"),
+    _man("driver", "Fahrer", "Fahrer"),
+    _man("neighbour", "Nachbar", "Nachbarn"),
+    _man("guard", "Wächter", "Wächter"),
+    _man("boy", "Junge", "Jungen"),
+    _man("baker", "Bäcker", "Bäcker"),
+    _man("lawyer", "Anwalt", "Anwalt"),
+    _man("poet", "Dichter", "Dichter"),
+    _man("pilot", "Pilot", "Piloten"),
+    _man("hero", "Held", "Helden"),
+)
+
+GERMAN = Language(
+    pair="en-de",
+    left_out={"spk": "German verbs and predicates do not show the speaker's gender"},
+    orders=ORDERS,
+    english_orders=english.ORDERS,
+    adjuncts=ADJUNCTS,
+    tails=TAILS,
+    nouns=NOUNS,
+    verbs=VERBS,
+    predicates=PREDICATES,
+    pronouns=("er", "sie", "es"),
+    copula=("war", "war", "war"),
+    ordinals=(
+        ("der erste", "die erste", "das erste"),
+        ("der zweite", "die zweite", "das zweite"),
+    ),
+    conjunctions={"and": "und", "but": "aber", "yes": "ja ,"},
+    persons=(
+        _person("Paul", 0),
+        _person("Anna", 1),
+        _person("Otto", 0),
+        _person("Eva", 1),
+        _person("Karl", 0),
+        _person("Lena", 1),
+        _person("Max", 0),
+        _person("Maria", 1),
+        _person("Felix", 0),
+        _person("Klara", 1),
+        _person("Jonas", 0),
+        _person("Emma", 1),
+    ),
+    habits=(
+        Phrase("smokes", "raucht"),
+        Phrase("sings", "singt"),
+        Phrase("draws", "zeichnet"),
+        Phrase("works", "arbeitet"),
+        Phrase("dances", "tanzt"),
+        Phrase("studies", "lernt"),
+        Phrase("travels", "reist"),
+        Phrase("cooks", "kocht"),
+    ),
+    names=(
+        Name("Chekhov", ("Tschechow", "Čechov")),
+        Name("Pushkin", ("Puschkin", "Puškin")),
+        Name("Zhukov", ("Schukow", "Žukov")),
+        Name("Shishkin", ("Schischkin", "Šiškin")),
+        Name("Chernov", ("Tschernow", "Černov")),
+        Name("Sharov", ("Scharow", "Šarov")),
+        Name("Zhdanov", ("Schdanow", "Ždanov")),
+        Name("Mashkov", ("Maschkow", "Maškov")),
+    ),
+    crowds=(
+        Phrase("the children", "die Kinder"),
+        Phrase("the guests", "die Gäste"),
+        Phrase("the tourists", "die Touristen"),
+        Phrase("the sailors", "die Matrosen"),
+        Phrase("the musicians", "die Musiker"),
+        Phrase("the travellers", "die Reisenden"),
+        Phrase("the farmers", "die Bauern"),
+        Phrase("the singers", "die Sänger"),
+        Phrase("the fishermen", "die Fischer"),
+        Phrase("the climbers", "die Bergsteiger"),
+        Phrase("the dancers", "die Tänzer"),
+    ),
+    doings=DOINGS,
+    weather=(
+        (Phrase("it", "es"), Phrase("rained", "regnete")),
+        (Phrase("it", "es"), Phrase("snowed", "schneite")),
+        (Phrase("it", "es"), Phrase("hailed", "hagelte")),
+        (Phrase("it", "es"), Phrase("thundered", "donnerte")),
+    ),
+    you=("du", "Sie"),
+    addresses=(
+        Address("know the way", ("kennst", "kennen"), "den Weg"),
+        Address("hear the music", ("hörst", "hören"), "die Musik"),
+        Address("see the harbour", ("siehst", "sehen"), "den Hafen"),
+        Address("understand the question", ("verstehst", "verstehen"), "die Frage"),
+        Address("read the map", ("liest", "lesen"), "die Karte"),
+        Address("play the guitar", ("spielst", "spielen"), "Gitarre"),
+        Address("paint the ships", ("malst", "malen"), "die Schiffe"),
+        Address("speak the language", ("sprichst", "sprechen"), "die Sprache"),
+        Address("solve the puzzle", ("löst", "lösen"), "das Rätsel"),
+        Address("sing the song", ("singst", "singen"), "das Lied"),
+        Address("find the keys", ("findest", "finden"), "die Schlüssel"),
+    ),
+    vocatives=(
+        (
+            Phrase("buddy", "Kumpel"),
+            Phrase("sweetie", "Liebling"),
+            Phrase("kid", "Kleiner"),
+            Phrase("pal", "alter Freund"),
+        ),
+        (
+            Phrase("sir", "mein Herr"),
+            Phrase("madam", "gnädige Frau"),
+            Phrase("professor", "Herr Professor"),
+            Phrase("captain", "Herr Kapitän"),
+        ),
+    ),
+    questions=("wer", "wen", "wem"),
+    government=GOVERNMENT,
+    animates=ANIMATES,
+    answers=(
+        Phrase("probably", "wahrscheinlich"),
+        Phrase("of course ,", "natürlich"),
+        Phrase("perhaps", "vielleicht"),
+    ),
+)
