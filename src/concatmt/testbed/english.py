@@ -4,7 +4,7 @@ ORDERS = {
     "past": ("subject", "verb", "object", "manner", "place", "time"),
     "weather": ("subject", "verb", "place", "time"),
     "habit": ("opener", "subject", "verb", "manner", "place", "time"),
-    "address": ("subject", "verb", "manner", "place", "time", "vocative"),
+    "address": ("subject", "verb", "manner", "time", "vocative"),
     "role": ("subject", "verb", "object", "place"),
     "state": ("opener", "subject", "verb", "predicate", "tail"),
     "question": ("subject", "verb", "place", "time"),

@@ -26,7 +26,7 @@ ORDERS = {
     "weather": ("subject", "verb", "place"),
     "weather, time first": ("time", "verb", "subject", "place"),
     "habit": ("opener", "subject", "verb", "time", "manner", "place"),
-    "address": ("subject", "verb", "object", "time", "place", "manner", "vocative"),
+    "address": ("subject", "verb", "object", "time", "manner", "vocative"),
     "state": ("opener", "subject", "verb", "tail", "predicate"),
     "question": ("wh", "verb", "subject", "time", "place"),
     "answer": ("opener", "subject"),
@@ -41,32 +41,47 @@ TIMES = (
     Phrase("on the last day of the year", "am letzten Tag des Jahres"),
     Phrase("two months ago", "vor zwei Monaten"),
     Phrase("at noon", "am Mittag"),
-    Phrase("in early spring", "im frühen Frühling"),
+    Phrase("in early spring", "im Vorfrühling"),
     Phrase("during the holidays", "während der Ferien"),
 )
-PLACES = (
-    Phrase("outside", "draußen"),
+WIDE_PLACES = (
     Phrase("abroad", "im Ausland"),
     Phrase("in the north", "im Norden"),
-    Phrase("not far from here", "nicht weit von hier"),
-    Phrase("on the other side of the street", "auf der anderen Seite der Straße"),
-    Phrase("upstairs", "oben"),
+    Phrase("not far from here", "hier in der Nähe"),
     Phrase("in the suburbs", "in der Vorstadt"),
     Phrase("near the border", "nahe der Grenze"),
 )
-MANNERS = (
+PLACES = (
+    *WIDE_PLACES,
+    Phrase("outside", "draußen"),
+    Phrase("upstairs", "oben"),
+    Phrase("on the other side of the street", "auf der anderen Seite der Straße"),
+)
+AGAIN = (
     Phrase("again", "wieder"),
-    Phrase("quite by chance", "ganz zufällig"),
     Phrase("for no particular reason", "ohne besonderen Grund"),
-    Phrase("together with a few old friends", "zusammen mit ein paar alten Freunden"),
-    Phrase("with great pleasure", "mit großem Vergnügen"),
-    Phrase("in a great hurry", "in großer Eile"),
-    Phrase("at last", "endlich"),
     Phrase("for the first time in many years", "zum ersten Mal seit vielen Jahren"),
 )
 ADJUNCTS: dict[str, Adjuncts] = {
-    "past": {"time": TIMES, "manner": MANNERS, "place": PLACES},
-    "weather": {"time": TIMES, "place": PLACES},
+    "past": {
+        "time": TIMES,
+        "manner": (
+            *AGAIN,
+            Phrase("together with a few old friends", "zusammen mit ein paar alten Freunden"),
+            Phrase("with great pleasure", "mit großem Vergnügen"),
+            Phrase("with a heavy heart", "schweren Herzens"),
+            Phrase("in a great hurry", "in großer Eile"),
+            Phrase("at last", "endlich"),
+        ),
+        "place": PLACES,
+    },
+    "encounter": {"time": TIMES, "manner": AGAIN, "place": PLACES},
+    "crowd": {
+        "time": TIMES,
+        "manner": (*AGAIN, Phrase("without a break", "ohne Pause")),
+        "place": PLACES,
+    },
+    "weather": {"time": TIMES, "place": WIDE_PLACES},
     "habit": {
         "time": (
             Phrase("every day", "jeden Tag"),
@@ -90,9 +105,8 @@ ADJUNCTS: dict[str, Adjuncts] = {
         "manner": (
             Phrase("well", "gut"),
             Phrase("better than all the others", "besser als alle anderen"),
-            Phrase("without any help", "ohne jede Hilfe"),
+            Phrase("as well as the others", "genauso gut wie die anderen"),
         ),
-        "place": PLACES,
     },
     "question": {"time": TIMES, "place": PLACES},
 }
@@ -240,17 +254,17 @@ VERBS = {
     ),
     "event": (
         _past("praised", "lobte", "lobten"),
-        _past("missed", "verpasste", "verpassten"),
+        _past("discussed", "besprach", "besprachen"),
         _past("mentioned", "erwähnte", "erwähnten"),
-        _past("enjoyed", "genoss", "genossen"),
+        _past("criticised", "kritisierte", "kritisierten"),
     ),
 }
 PREDICATES = {
     "food": (
         _predicate("tasty", "lecker"),
         _predicate("fresh", "frisch"),
-        _predicate("salty", "salzig"),
-        _predicate("delicious", "köstlich"),
+        _predicate("edible", "essbar"),
+        _predicate("nutritious", "nahrhaft"),
     ),
     "furniture": (
         _predicate("antique", "antik"),
@@ -366,10 +380,10 @@ GERMAN = Language(
         Phrase("the musicians", "die Musiker"),
         Phrase("the travellers", "die Reisenden"),
         Phrase("the farmers", "die Bauern"),
-        Phrase("the singers", "die Sänger"),
+        Phrase("the shepherds", "die Hirten"),
         Phrase("the fishermen", "die Fischer"),
         Phrase("the climbers", "die Bergsteiger"),
-        Phrase("the dancers", "die Tänzer"),
+        Phrase("the pilgrims", "die Pilger"),
     ),
     doings=DOINGS,
     weather=(
@@ -390,7 +404,7 @@ GERMAN = Language(
         Address("speak the language", ("sprichst", "sprechen"), "die Sprache"),
         Address("solve the puzzle", ("löst", "lösen"), "das Rätsel"),
         Address("sing the song", ("singst", "singen"), "das Lied"),
-        Address("find the keys", ("findest", "finden"), "die Schlüssel"),
+        Address("use the compass", ("benutzt", "benutzen"), "den Kompass"),
     ),
     vocatives=(
         (

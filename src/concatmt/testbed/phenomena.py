@@ -68,11 +68,14 @@ def vp(latent: Latent, surface: Surface) -> tuple[Cues, Choice]:
 def names(latent: Latent, surface: Surface) -> tuple[Cues, Choice]:
     """`Watson slept .` -> Ватсон спал . or Уотсон спал ., as the name was rendered before."""
     own, other = surface.next_name(), surface.next_name()
+    current, *verbs = surface.several(surface.language.doings, 1 + len(latent.cues))
     cues = {
-        distance: sentences.mention(surface, own if cue.kind == "own" else other).take(cue.value)
-        for distance, cue in sorted(latent.cues.items())
+        distance: sentences.mention(surface, own if cue.kind == "own" else other, verb).take(
+            cue.value
+        )
+        for (distance, cue), verb in zip(sorted(latent.cues.items()), verbs, strict=True)
     }
-    return cues, sentences.mention(surface, own)
+    return cues, sentences.mention(surface, own, current)
 
 
 def tv(latent: Latent, surface: Surface) -> tuple[Cues, Choice]:

@@ -26,7 +26,7 @@ ORDERS = {
     "past": ("time", "subject", "manner", "verb", "object", "place"),
     "weather": ("time", "place", "verb"),
     "habit": ("opener", "subject", "time", "manner", "verb", "place"),
-    "address": ("subject", "manner", "verb", "object", "place", "time", "vocative"),
+    "address": ("subject", "manner", "verb", "object", "time", "vocative"),
     "role": ("subject", "object", "place"),
     "state": ("opener", "subject", "verb", "predicate", "tail"),
     "question": ("wh", "verb", "subject", "place", "time"),
@@ -45,38 +45,49 @@ TIMES = (
     Phrase("in early spring", "ранней весной"),
     Phrase("during the holidays", "во время каникул"),
 )
-PLACES = (
-    Phrase("outside", "на улице"),
+WIDE_PLACES = (
     Phrase("abroad", "за границей"),
     Phrase("in the north", "на севере"),
     Phrase("not far from here", "недалеко отсюда"),
-    Phrase("on the other side of the street", "на другой стороне улицы"),
-    Phrase("upstairs", "наверху"),
     Phrase("in the suburbs", "в пригороде"),
     Phrase("near the border", "у границы"),
 )
-MANNERS = (
+PLACES = (
+    *WIDE_PLACES,
+    Phrase("outside", "на улице"),
+    Phrase("upstairs", "наверху"),
+    Phrase("on the other side of the street", "на другой стороне улицы"),
+)
+AGAIN = (
     Phrase("again", "снова"),
-    Phrase("quite by chance", "совершенно случайно"),
     Phrase("for no particular reason", "без особой причины"),
-    Phrase("together with a few old friends", "вместе с несколькими старыми друзьями"),
-    Phrase("with great pleasure", "с большим удовольствием"),
-    Phrase("in a great hurry", "в большой спешке"),
-    Phrase("at last", "наконец"),
     Phrase("for the first time in many years", "впервые за много лет"),
 )
 ADJUNCTS: dict[str, Adjuncts] = {
-    "past": {"time": TIMES, "manner": MANNERS, "place": PLACES},
-    "crowd": {
+    "past": {
         "time": TIMES,
         "manner": (
-            Phrase("again", "снова"),
-            Phrase("for no particular reason", "без особой причины"),
-            Phrase("without a break", "без перерыва"),
+            *AGAIN,
+            Phrase("together with a few old friends", "вместе с несколькими старыми друзьями"),
+            Phrase("with great pleasure", "с большим удовольствием"),
+            Phrase("with a heavy heart", "с тяжёлым сердцем"),
+            Phrase("in a great hurry", "в большой спешке"),
+            Phrase("at last", "наконец"),
         ),
         "place": PLACES,
     },
-    "weather": {"time": TIMES, "place": PLACES},
+    "encounter": {"time": TIMES, "manner": AGAIN, "place": PLACES},
+    "mishap": {
+        "time": TIMES,
+        "manner": (*AGAIN, Phrase("quite by chance", "совершенно случайно")),
+        "place": PLACES,
+    },
+    "crowd": {
+        "time": TIMES,
+        "manner": (*AGAIN, Phrase("without a break", "без перерыва")),
+        "place": PLACES,
+    },
+    "weather": {"time": TIMES, "place": WIDE_PLACES},
     "habit": {
         "time": (
             Phrase("every day", "каждый день"),
@@ -100,9 +111,8 @@ ADJUNCTS: dict[str, Adjuncts] = {
         "manner": (
             Phrase("well", "хорошо"),
             Phrase("better than all the others", "лучше всех остальных"),
-            Phrase("without any help", "без всякой помощи"),
+            Phrase("as well as the others", "не хуже других"),
         ),
-        "place": PLACES,
     },
     "role": {
         "place": (
@@ -204,17 +214,17 @@ VERBS = {
         Verb("examined", ("осмотрел", "осмотрела", "осмотрело", "осмотрели")),
     ),
     "event": (
-        Verb("attended", ("посетил", "посетила", "посетило", "посетили")),
+        Verb("discussed", ("обсудил", "обсудила", "обсудило", "обсудили")),
         Verb("praised", ("похвалил", "похвалила", "похвалило", "похвалили")),
-        Verb("missed", ("пропустил", "пропустила", "пропустило", "пропустили")),
+        Verb("criticised", ("раскритиковал", "раскритиковала", "раскритиковало", "раскритиковали")),
     ),
 }
 PREDICATES = {
     "food": (
         Predicate("tasty", ("вкусный", "вкусная", "вкусное")),
         Predicate("fresh", ("свежий", "свежая", "свежее")),
-        Predicate("salty", ("солёный", "солёная", "солёное")),
-        Predicate("sweet", ("сладкий", "сладкая", "сладкое")),
+        Predicate("edible", ("съедобный", "съедобная", "съедобное")),
+        Predicate("nutritious", ("питательный", "питательная", "питательное")),
     ),
     "furniture": (
         Predicate("antique", ("старинный", "старинная", "старинное")),
@@ -381,10 +391,10 @@ RUSSIAN = Language(
     deeds=(
         Deed("lost the key", ("потерял", "потеряла"), "ключ"),
         Deed("forgot the address", ("забыл", "забыла"), "адрес"),
-        Deed("wrote a letter", ("написал", "написала"), "письмо"),
+        Deed("missed the train", ("опоздал", "опоздала"), "на поезд"),
         Deed("opened the box", ("открыл", "открыла"), "коробку"),
         Deed("broke the cup", ("разбил", "разбила"), "чашку"),
         Deed("found the money", ("нашёл", "нашла"), "деньги"),
-        Deed("washed the car", ("вымыл", "вымыла"), "машину"),
+        Deed("woke the neighbours", ("разбудил", "разбудила"), "соседей"),
     ),
 )

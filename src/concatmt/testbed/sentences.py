@@ -18,6 +18,7 @@ from concatmt.testbed.words import (
     Person,
     Phrase,
     Role,
+    Verb,
 )
 
 MASCULINE = 0
@@ -67,9 +68,8 @@ def habit(surface: Surface, person: Person, verb: Phrase) -> Sentence:
     )
 
 
-def mention(surface: Surface, name: Name) -> Choice:
+def mention(surface: Surface, name: Name, verb: Verb) -> Choice:
     """`Watson laughed .`, with either rendering of the name."""
-    verb = surface.pick(surface.language.doings)
     return surface.choice(
         "past",
         {"subject": name.source, "verb": verb.source},
@@ -145,6 +145,7 @@ def confession(surface: Surface, deed: Deed) -> Choice:
         "past",
         {"subject": "I", "verb": deed.source},
         [{"subject": "я", "verb": verb, "object": deed.object} for verb in deed.target],
+        adjuncts="mishap",
     )
 
 
@@ -216,6 +217,7 @@ def _governed(surface: Surface) -> Sentence:
             "verb": verb.target[person.gender],
             "object": animate.target[case],
         },
+        adjuncts="encounter",
     )
 
 
@@ -235,6 +237,7 @@ def _deed(surface: Surface) -> Sentence:
             "verb": deed.target[person.gender],
             "object": deed.object,
         },
+        adjuncts="mishap",
     )
 
 
