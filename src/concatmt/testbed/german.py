@@ -94,12 +94,12 @@ ADJUNCTS: dict[str, Adjuncts] = {
             Phrase("for no particular reason", "ohne besonderen Grund"),
             Phrase("together with a few old friends", "zusammen mit ein paar alten Freunden"),
         ),
-        "place": PLACES,
+        "place": WIDE_PLACES,
     },
     "address": {
         "time": (
             Phrase("even at night", "sogar in der Nacht"),
-            Phrase("now", "jetzt"),
+            Phrase("in the dark", "im Dunkeln"),
             Phrase("at the end of the day", "am Ende des Tages"),
         ),
         "manner": (
@@ -247,7 +247,7 @@ VERBS = {
         _past("tasted", "probierte", "probierten"),
     ),
     "furniture": (
-        _past("repaired", "reparierte", "reparierten"),
+        _past("sold", "verkaufte", "verkauften"),
         _past("cleaned", "reinigte", "reinigten"),
         _past("examined", "untersuchte", "untersuchten"),
         _past("photographed", "fotografierte", "fotografierten"),

@@ -80,7 +80,7 @@ ADJUNCTS: dict[str, Adjuncts] = {
     "mishap": {
         "time": TIMES,
         "manner": (*AGAIN, Phrase("quite by chance", "совершенно случайно")),
-        "place": PLACES,
+        "place": WIDE_PLACES,
     },
     "crowd": {
         "time": TIMES,
@@ -100,12 +100,12 @@ ADJUNCTS: dict[str, Adjuncts] = {
             Phrase("for no particular reason", "без особой причины"),
             Phrase("together with a few old friends", "вместе с несколькими старыми друзьями"),
         ),
-        "place": PLACES,
+        "place": WIDE_PLACES,
     },
     "address": {
         "time": (
             Phrase("even at night", "даже ночью"),
-            Phrase("now", "теперь"),
+            Phrase("in the dark", "в темноте"),
             Phrase("at the end of the day", "в конце дня"),
         ),
         "manner": (
@@ -209,7 +209,7 @@ VERBS = {
         Verb("ordered", ("заказал", "заказала", "заказало", "заказали")),
     ),
     "furniture": (
-        Verb("repaired", ("починил", "починила", "починило", "починили")),
+        Verb("sold", ("продал", "продала", "продало", "продали")),
         Verb("cleaned", ("почистил", "почистила", "почистило", "почистили")),
         Verb("examined", ("осмотрел", "осмотрела", "осмотрело", "осмотрели")),
     ),
