@@ -6,21 +6,16 @@ a masculine verb; вы takes the plural.
 """
 
 from concatmt.testbed import english
-from concatmt.testbed.words import (
-    Address,
-    Adjuncts,
-    Animate,
-    Deed,
-    Government,
-    Language,
-    Name,
-    Noun,
-    Person,
-    Phrase,
-    Predicate,
-    Role,
-    Verb,
+from concatmt.testbed.russian_words import (
+    ANIMATES,
+    DOINGS,
+    GOVERNMENT,
+    NOUNS,
+    PERSONS,
+    PREDICATES,
+    VERBS,
 )
+from concatmt.testbed.words import Address, Adjuncts, Deed, Language, Name, Phrase, Role
 
 ORDERS = {
     "past": ("time", "subject", "manner", "verb", "object", "place"),
@@ -129,167 +124,6 @@ TAILS = (
     Phrase("without any doubt", ", без всякого сомнения"),
     Phrase("as far as we know", ", насколько мы знаем"),
     Phrase("in the opinion of most people", ", по мнению большинства"),
-)
-
-NOUNS = {
-    "food": (
-        (
-            Noun("cheese", "сыр", "сыр"),
-            Noun("soup", "суп", "суп"),
-            Noun("salad", "салат", "салат"),
-            Noun("cake", "торт", "торт"),
-            Noun("bread", "хлеб", "хлеб"),
-        ),
-        (
-            Noun("fish", "рыба", "рыбу"),
-            Noun("pear", "груша", "грушу"),
-            Noun("porridge", "каша", "кашу"),
-            Noun("sausage", "колбаса", "колбасу"),
-            Noun("cabbage", "капуста", "капусту"),
-        ),
-        (
-            Noun("meat", "мясо", "мясо"),
-            Noun("apple", "яблоко", "яблоко"),
-            Noun("jam", "варенье", "варенье"),
-            Noun("milk", "молоко", "молоко"),
-            Noun("butter", "масло", "масло"),
-        ),
-    ),
-    "furniture": (
-        (
-            Noun("table", "стол", "стол"),
-            Noun("chair", "стул", "стул"),
-            Noun("wardrobe", "шкаф", "шкаф"),
-            Noun("chest", "сундук", "сундук"),
-            Noun("sofa", "диван", "диван"),
-        ),
-        (
-            Noun("bench", "скамейка", "скамейку"),
-            Noun("shelf", "полка", "полку"),
-            Noun("lamp", "лампа", "лампу"),
-            Noun("door", "дверь", "дверь"),
-            Noun("bed", "кровать", "кровать"),
-        ),
-        (
-            Noun("armchair", "кресло", "кресло"),
-            Noun("mirror", "зеркало", "зеркало"),
-            Noun("window", "окно", "окно"),
-            Noun("piano", "пианино", "пианино"),
-            Noun("bureau", "бюро", "бюро"),
-        ),
-    ),
-    "event": (
-        (
-            Noun("film", "фильм", "фильм"),
-            Noun("concert", "концерт", "концерт"),
-            Noun("match", "матч", "матч"),
-            Noun("contest", "конкурс", "конкурс"),
-            Noun("festival", "фестиваль", "фестиваль"),
-        ),
-        (
-            Noun("lecture", "лекция", "лекцию"),
-            Noun("exhibition", "выставка", "выставку"),
-            Noun("play", "пьеса", "пьесу"),
-            Noun("opera", "опера", "оперу"),
-            Noun("excursion", "экскурсия", "экскурсию"),
-        ),
-        (
-            Noun("performance", "представление", "представление"),
-            Noun("meeting", "собрание", "собрание"),
-            Noun("competition", "соревнование", "соревнование"),
-            Noun("celebration", "торжество", "торжество"),
-            Noun("show", "шоу", "шоу"),
-        ),
-    ),
-}
-VERBS = {
-    "food": (
-        Verb("bought", ("купил", "купила", "купило", "купили")),
-        Verb("brought", ("принёс", "принесла", "принесло", "принесли")),
-        Verb("ordered", ("заказал", "заказала", "заказало", "заказали")),
-    ),
-    "furniture": (
-        Verb("sold", ("продал", "продала", "продало", "продали")),
-        Verb("cleaned", ("почистил", "почистила", "почистило", "почистили")),
-        Verb("examined", ("осмотрел", "осмотрела", "осмотрело", "осмотрели")),
-    ),
-    "event": (
-        Verb("discussed", ("обсудил", "обсудила", "обсудило", "обсудили")),
-        Verb("praised", ("похвалил", "похвалила", "похвалило", "похвалили")),
-        Verb("criticised", ("раскритиковал", "раскритиковала", "раскритиковало", "раскритиковали")),
-    ),
-}
-PREDICATES = {
-    "food": (
-        Predicate("tasty", ("вкусный", "вкусная", "вкусное")),
-        Predicate("fresh", ("свежий", "свежая", "свежее")),
-        Predicate("edible", ("съедобный", "съедобная", "съедобное")),
-        Predicate("nutritious", ("питательный", "питательная", "питательное")),
-    ),
-    "furniture": (
-        Predicate("antique", ("старинный", "старинная", "старинное")),
-        Predicate("dusty", ("пыльный", "пыльная", "пыльное")),
-        Predicate("broken", ("сломан", "сломана", "сломано")),
-        Predicate("scratched", ("поцарапан", "поцарапана", "поцарапано")),
-    ),
-    "event": (
-        Predicate("boring", ("скучный", "скучная", "скучное")),
-        Predicate("exciting", ("увлекательный", "увлекательная", "увлекательное")),
-        Predicate("funny", ("смешной", "смешная", "смешное")),
-        Predicate("unforgettable", ("незабываемый", "незабываемая", "незабываемое")),
-    ),
-}
-DOINGS = (
-    Verb("laughed", ("смеялся", "смеялась", "смеялось", "смеялись")),
-    Verb("slept", ("спал", "спала", "спало", "спали")),
-    Verb("waited", ("ждал", "ждала", "ждало", "ждали")),
-    Verb("sang", ("пел", "пела", "пело", "пели")),
-    Verb("danced", ("танцевал", "танцевала", "танцевало", "танцевали")),
-    Verb("shouted", ("кричал", "кричала", "кричало", "кричали")),
-    Verb("rested", ("отдыхал", "отдыхала", "отдыхало", "отдыхали")),
-    Verb("argued", ("спорил", "спорила", "спорило", "спорили")),
-)
-GOVERNMENT = (
-    (  # accusative
-        Government("see", "saw", ("видел", "видела", "видело", "видели")),
-        Government("meet", "met", ("встретил", "встретила", "встретило", "встретили")),
-        Government("invite", "invited", ("пригласил", "пригласила", "пригласило", "пригласили")),
-    ),
-    (  # dative
-        Government("help", "helped", ("помог", "помогла", "помогло", "помогли")),
-        Government("answer", "answered", ("ответил", "ответила", "ответило", "ответили")),
-        Government("believe", "believed", ("поверил", "поверила", "поверило", "поверили")),
-    ),
-    (  # instrumental
-        Government(
-            "admire", "admired", ("восхищался", "восхищалась", "восхищалось", "восхищались")
-        ),
-        Government(
-            "command", "commanded", ("командовал", "командовала", "командовало", "командовали")
-        ),
-        Government(
-            "supervise", "supervised", ("руководил", "руководила", "руководило", "руководили")
-        ),
-    ),
-)
-PERSONS = (
-    Person("Ivan", 0, "Иван", "Ивана"),
-    Person("Anna", 1, "Анна", "Анну"),
-    Person("Oleg", 0, "Олег", "Олега"),
-    Person("Vera", 1, "Вера", "Веру"),
-    Person("Pavel", 0, "Павел", "Павла"),
-    Person("Olga", 1, "Ольга", "Ольгу"),
-    Person("Anton", 0, "Антон", "Антона"),
-    Person("Nina", 1, "Нина", "Нину"),
-)
-ANIMATES = (
-    Animate("teacher", ("учитель", "учителя", "учителю", "учителем")),
-    Animate("doctor", ("врач", "врача", "врачу", "врачом")),
-    Animate("nurse", ("медсестра", "медсестру", "медсестре", "медсестрой")),
-    Animate("artist", ("художник", "художника", "художнику", "художником")),
-    Animate("student", ("студент", "студента", "студенту", "студентом")),
-    Animate("guard", ("охранник", "охранника", "охраннику", "охранником")),
-    Animate("ballerina", ("балерина", "балерину", "балерине", "балериной")),
 )
 
 RUSSIAN = Language(

@@ -1,7 +1,7 @@
 """What a lexicon is made of. Entries pair English with every target form that the grammar uses.
 
-A `Language` is data alone: words, adjuncts and word order of one language pair. Forms are written
-out, never computed, so that they can be checked one by one against an agreement table.
+A `Language` is data alone: words, adjuncts and word order of one language pair. Forms are listed,
+so that they can be checked one by one against an agreement table.
 Genders are counted m = 0, f = 1, n = 2; a verb has a fourth form, the plural.
 """
 
