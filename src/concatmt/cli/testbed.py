@@ -69,7 +69,7 @@ def generate(
     length: Annotated[
         float,
         typer.Option(help="Mean number of adjuncts in a sentence, 0-3.", rich_help_panel=SHAPE),
-    ] = 0.75,
+    ] = 0.65,
     length_shift: Annotated[
         float,
         typer.Option(

@@ -32,7 +32,7 @@ class Dials(Settings):
     window: int = Field(4, ge=4, le=8)
     distance: int | None = Field(None, ge=3)
     speakers: int = Field(2, ge=2, le=3)
-    length: float = Field(0.75, ge=0, le=MOST_ADJUNCTS)
+    length: float = Field(0.65, ge=0, le=MOST_ADJUNCTS)
     length_shift: float = 0.0
     hold_out_distances: tuple[int, ...] = ()
     hold_out_words: float = Field(0.0, ge=0, le=0.5)

@@ -54,7 +54,7 @@ PLACES = (
     Phrase("upstairs", "oben"),
     Phrase("on the other side of the street", "auf der anderen Seite der Straße"),
 )
-AGAIN = (
+UNFORCED = (
     Phrase("again", "wieder"),
     Phrase("for no particular reason", "ohne besonderen Grund"),
     Phrase("for the first time in many years", "zum ersten Mal seit vielen Jahren"),
@@ -63,19 +63,19 @@ ADJUNCTS: dict[str, Adjuncts] = {
     "past": {
         "time": TIMES,
         "manner": (
-            *AGAIN,
+            *UNFORCED,
             Phrase("together with a few old friends", "zusammen mit ein paar alten Freunden"),
             Phrase("with great pleasure", "mit großem Vergnügen"),
             Phrase("with a heavy heart", "schweren Herzens"),
             Phrase("in a great hurry", "in großer Eile"),
-            Phrase("at last", "endlich"),
+            Phrase("in the end", "schließlich"),
         ),
         "place": PLACES,
     },
-    "encounter": {"time": TIMES, "manner": AGAIN, "place": PLACES},
+    "encounter": {"time": TIMES, "manner": UNFORCED, "place": PLACES},
     "crowd": {
         "time": TIMES,
-        "manner": (*AGAIN, Phrase("without a break", "ohne Pause")),
+        "manner": (*UNFORCED, Phrase("without a break", "ohne Pause")),
         "place": PLACES,
     },
     "weather": {"time": TIMES, "place": WIDE_PLACES},
@@ -179,7 +179,7 @@ GERMAN = Language(
         Address("see the harbour", ("siehst", "sehen"), "den Hafen"),
         Address("understand the question", ("verstehst", "verstehen"), "die Frage"),
         Address("read the map", ("liest", "lesen"), "die Karte"),
-        Address("play the guitar", ("spielst", "spielen"), "Gitarre"),
+        Address("play the guitar", ("spielst", "spielen"), "die Gitarre"),
         Address("paint the ships", ("malst", "malen"), "die Schiffe"),
         Address("speak the language", ("sprichst", "sprechen"), "die Sprache"),
         Address("solve the puzzle", ("löst", "lösen"), "das Rätsel"),

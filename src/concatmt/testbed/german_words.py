@@ -127,7 +127,7 @@ NOUNS = {
 VERBS = {
     "food": (
         _past("bought", "kaufte", "kauften"),
-        _past("brought", "brachte", "brachten"),
+        _past("ate", "aß", "aßen"),
         _past("ordered", "bestellte", "bestellten"),
         _past("tasted", "probierte", "probierten"),
     ),
@@ -171,9 +171,9 @@ DOINGS = (
     _past("sang", "sang", "sangen"),
     _past("danced", "tanzte", "tanzten"),
     _past("shouted", "schrie", "schrien"),
-    _past("rested", "rastete", "rasteten"),
+    _past("worked", "arbeitete", "arbeiteten"),
     _past("argued", "stritt", "stritten"),
-    _past("swam", "schwamm", "schwammen"),
+    _past("prayed", "betete", "beteten"),
     _past("cried", "weinte", "weinten"),
 )
 GOVERNMENT = (

@@ -53,33 +53,33 @@ PLACES = (
     Phrase("upstairs", "наверху"),
     Phrase("on the other side of the street", "на другой стороне улицы"),
 )
-AGAIN = (
+ONCE_MORE = (
     Phrase("again", "снова"),
-    Phrase("for no particular reason", "без особой причины"),
     Phrase("for the first time in many years", "впервые за много лет"),
 )
+UNFORCED = (*ONCE_MORE, Phrase("for no particular reason", "без особой причины"))
 ADJUNCTS: dict[str, Adjuncts] = {
     "past": {
         "time": TIMES,
         "manner": (
-            *AGAIN,
+            *UNFORCED,
             Phrase("together with a few old friends", "вместе с несколькими старыми друзьями"),
             Phrase("with great pleasure", "с большим удовольствием"),
             Phrase("with a heavy heart", "с тяжёлым сердцем"),
             Phrase("in a great hurry", "в большой спешке"),
-            Phrase("at last", "наконец"),
+            Phrase("in the end", "в конце концов"),
         ),
         "place": PLACES,
     },
-    "encounter": {"time": TIMES, "manner": AGAIN, "place": PLACES},
+    "encounter": {"time": TIMES, "manner": UNFORCED, "place": PLACES},
     "mishap": {
         "time": TIMES,
-        "manner": (*AGAIN, Phrase("quite by chance", "совершенно случайно")),
+        "manner": (*ONCE_MORE, Phrase("quite by chance", "совершенно случайно")),
         "place": WIDE_PLACES,
     },
     "crowd": {
         "time": TIMES,
-        "manner": (*AGAIN, Phrase("without a break", "без перерыва")),
+        "manner": (*UNFORCED, Phrase("without a break", "без перерыва")),
         "place": PLACES,
     },
     "weather": {"time": TIMES, "place": WIDE_PLACES},

@@ -90,7 +90,7 @@ funny | event | lustig | lustig | lustig
 # English past | er | sie (she) | es | sie (they)
 PAST = """
 bought | kaufte | kaufte | kaufte | kauften
-brought | brachte | brachte | brachte | brachten
+ate | aß | aß | aß | aßen
 ordered | bestellte | bestellte | bestellte | bestellten
 tasted | probierte | probierte | probierte | probierten
 sold | verkaufte | verkaufte | verkaufte | verkauften
@@ -107,9 +107,9 @@ waited | wartete | wartete | wartete | warteten
 sang | sang | sang | sang | sangen
 danced | tanzte | tanzte | tanzte | tanzten
 shouted | schrie | schrie | schrie | schrien
-rested | rastete | rastete | rastete | rasteten
+worked | arbeitete | arbeitete | arbeitete | arbeiteten
 argued | stritt | stritt | stritt | stritten
-swam | schwamm | schwamm | schwamm | schwammen
+prayed | betete | betete | betete | beteten
 cried | weinte | weinte | weinte | weinten
 """
 
@@ -178,7 +178,7 @@ hear the music | hörst | hören | die Musik
 see the harbour | siehst | sehen | den Hafen
 understand the question | verstehst | verstehen | die Frage
 read the map | liest | lesen | die Karte
-play the guitar | spielst | spielen | Gitarre
+play the guitar | spielst | spielen | die Gitarre
 paint the ships | malst | malen | die Schiffe
 speak the language | sprichst | sprechen | die Sprache
 solve the puzzle | löst | lösen | das Rätsel

@@ -18,7 +18,7 @@ from concatmt.testbed.contrastive import Item
 from concatmt.testbed.documents import fingerprint
 from concatmt.testbed.scenes import Scene
 
-ALL = [(pair, task) for pair in PAIRS for task in items(pair)]
+ALL = [(pair, task) for pair in PAIRS for task in dials(pair).active_tasks]
 
 
 def orbits_of(found: list[Item]) -> Iterator[list[Item]]:
