@@ -61,13 +61,8 @@ def test_pitfall_2_orbits_are_closed_under_labels_and_differ_in_the_cue_alone(
         distance = records[0]["distance"]
         for position in range(len(records[0]["context"])):
             told = {(r["source"][position], r["context"][position]) for r in records}
-            answers = {r["source"][position].split()[0] for r in records}
-            if len(records[0]["source"]) - 1 - position == distance:
-                assert len(told) == len(records)
-            elif answers <= {"Probably", "Perhaps", "Of"}:
-                assert len({source for source, _ in told}) == 1
-            else:
-                assert len(told) == 1
+            decides = len(records[0]["source"]) - 1 - position == distance
+            assert len(told) == (len(records) if decides else 1)
 
 
 def test_pitfall_3_bounds_are_counted_on_latents_where_strings_would_deceive() -> None:
