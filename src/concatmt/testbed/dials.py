@@ -26,7 +26,7 @@ class Dials(Settings):
     documents: int = Field(20_000, ge=1)
     valid_documents: int = Field(500, ge=1)
     test_documents: int = Field(500, ge=1)
-    items: int = Field(500, ge=1)
+    items: int = Field(500, ge=1, le=100_000)
     tasks: tuple[str, ...] = ()
     density: float = Field(0.5, ge=0, le=1)
     window: int = Field(4, ge=4, le=8)

@@ -55,15 +55,16 @@ GENDERS = range(3)
 FORMS = range(2)
 
 
-def _noun(kind: str, gender: int) -> Cue:
-    return Cue(kind, gender, ((kind, gender),))
+def _word(kind: str, value: int) -> Cue:
+    """A cue that one word tells."""
+    return Cue(kind, value, ((kind, value),))
 
 
 def pron(space: Space) -> Iterator[Latent]:
     """One antecedent that the predicate selects, one noun of another class."""
     for near, other in itertools.permutations(space.distances, 2):
         for gender, distractor in itertools.product(GENDERS, repeat=2):
-            cues = {near: _noun("antecedent", gender), other: _noun("distractor", distractor)}
+            cues = {near: _word("antecedent", gender), other: _word("distractor", distractor)}
             conflict = gender != distractor
             yield Latent(gender, cues, near, conflict, (near, other, distractor))
 
@@ -72,7 +73,7 @@ def recent(space: Space) -> Iterator[Latent]:
     """Two antecedents that the predicate allows: the nearer one is meant."""
     for near, far in itertools.combinations(space.distances, 2):
         for late, early in itertools.product(GENDERS, repeat=2):
-            cues = {near: _noun("antecedent", late), far: _noun("antecedent", early)}
+            cues = {near: _word("antecedent", late), far: _word("antecedent", early)}
             yield Latent(late, cues, near, late != early, (near, far, early))
 
 
@@ -82,7 +83,7 @@ def ordinal(space: Space) -> Iterator[Latent]:
         for near, far in itertools.combinations(space.distances, 2):
             for meant, other in itertools.product(GENDERS, repeat=2):
                 early, late = (meant, other) if which == 0 else (other, meant)
-                cues = {near: _noun("antecedent", late), far: _noun("antecedent", early)}
+                cues = {near: _word("antecedent", late), far: _word("antecedent", early)}
                 distance = far if which == 0 else near
                 frame = (which, near, far, other)
                 yield Latent(meant, cues, distance, late != early, frame, (("ordinal", which),))
@@ -95,7 +96,7 @@ def turns(space: Space) -> Iterator[Latent]:
     ]
     for distances in itertools.product(*places):
         for values in itertools.product(FORMS, repeat=space.speakers):
-            cues = {d: _noun("form", v) for d, v in zip(distances, values, strict=True)}
+            cues = {d: _word("form", v) for d, v in zip(distances, values, strict=True)}
             conflict = len(set(values)) > 1
             yield Latent(values[0], cues, distances[0], conflict, (*distances, *values[1:]))
 
@@ -148,7 +149,7 @@ def d0(space: Space) -> Iterator[Latent]:
     """The antecedent stands in the current sentence; the context has another of its class."""
     for other in space.distances:
         for gender, distractor in itertools.product(GENDERS, repeat=2):
-            cues = {other: _noun("antecedent", distractor)}
+            cues = {other: _word("antecedent", distractor)}
             seen = (("antecedent", gender),)
             yield Latent(gender, cues, 0, gender != distractor, (other, distractor), seen)
 
@@ -159,8 +160,8 @@ def far(space: Space) -> Iterator[Latent]:
         for other in space.distances:
             for gender, distractor in itertools.product(GENDERS, repeat=2):
                 cues = {
-                    distance: _noun("antecedent", gender),
-                    other: _noun("distractor", distractor),
+                    distance: _word("antecedent", gender),
+                    other: _word("distractor", distractor),
                 }
                 conflict = gender != distractor
                 yield Latent(gender, cues, distance, conflict, (distance, other, distractor))

@@ -42,10 +42,10 @@ def d0(latent: Latent, surface: Surface) -> tuple[Cues, Choice]:
         for distance, cue in latent.cues.items()
     }
     main = sentences.event(surface, kind, language.nouns[kind][latent.label][here])
-    opening = f"{main.target[:-1]}, {language.conjunctions['and']}"
+    opening = f"{main.target.removesuffix('.')}, {language.conjunctions['and']}"
     verdicts = zip(language.pronouns, language.copula, predicate.target, strict=True)
     return cues, Choice(
-        f"{main.source[:-1]}, and it was {predicate.source} .",
+        f"{main.source.removesuffix('.')}, and it was {predicate.source} .",
         tuple(f"{opening} {pronoun} {was} {tasty} ." for pronoun, was, tasty in verdicts),
     )
 

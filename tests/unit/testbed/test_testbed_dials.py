@@ -20,6 +20,7 @@ from concatmt.testbed.documents import draw_documents, training_recipe
         ({"distance": 2}, "distance: input should be greater than or equal to 3, found 2"),
         ({"documents": 2_000_000}, "2,001,000 documents are more than the 1,000,000 distinct"),
         ({"documents": 0}, "documents: .* greater than or equal to 1"),
+        ({"items": 1_000_000}, "items: input should be less than or equal to 100000"),
         ({"window": 9}, "window: input should be less than or equal to 8"),
         ({"window": 3}, "window: input should be greater than or equal to 4"),
         ({"speakers": 4}, "speakers: input should be less than or equal to 3"),

@@ -1,16 +1,26 @@
 """Documents and scenes: what the window shows decides, and nothing else does."""
 
 from collections import Counter
+from itertools import islice
+from pathlib import Path
 
 import pytest
 from testbed_reader import TABLES, Reader, rows
 from testbed_samples import PAIRS, dials, items, training
 
-from concatmt.testbed.contrastive import Item
-from concatmt.testbed.documents import draw_document, training_recipe
+from concatmt.testbed.contrastive import Item, contrastive_sets
+from concatmt.testbed.dials import parse_dials
+from concatmt.testbed.documents import (
+    draw_document,
+    draw_documents,
+    evaluation_recipe,
+    training_recipe,
+)
 from concatmt.testbed.latents import TASKS
 from concatmt.testbed.scenes import tell
 from concatmt.testbed.surface import Surface
+
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -160,3 +170,22 @@ def test_expected_words_are_those_of_the_right_candidate_alone() -> None:
             assert set(record["expected"]) <= set(right)
             assert record["wrong"]
             assert not set(record["wrong"]) & set(right)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_documents_shown_in_the_docs_are_those_that_are_generated(pair: str) -> None:
+    chosen = parse_dials(pair=pair)
+    taken: set[bytes] = set()
+    sets = dict(contrastive_sets(chosen, taken))
+    shown = (DOCS / "testbed-samples.md").read_text("utf-8")
+    documents = draw_documents(evaluation_recipe(chosen), "1 test", 10, taken)
+    for document in islice(documents, 10):
+        assert "".join(f"| {s.source} | {s.target} |\n" for s in document.sentences) in shown
+    examples = (DOCS / "testbed.md").read_text("utf-8")
+    for task, found in sets.items():
+        contexts = (
+            "".join(f"| {s.source} | {s.target} |\n" for s in item.scene.context)
+            + f"| {item.scene.current.source} |"
+            for item in found
+        )
+        assert any(context in examples for context in contexts), task

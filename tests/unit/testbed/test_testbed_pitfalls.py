@@ -220,3 +220,46 @@ def test_windows_of_far_are_the_same_for_all_twins(pair: str) -> None:
             for record in (item.contrastive() for item in orbit)
         }
         assert len(windows) == 1
+
+
+def naive_bayes(told: list[tuple[set[str], int]]) -> tuple[float, int]:
+    """Accuracy on every third scene of a classifier by words that learnt from the others."""
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    learnt = [scene for i, scene in enumerate(told) if i % 3]
+    for words, label in learnt:
+        counts[label].update(words)
+    totals = Counter(label for _, label in learnt)
+
+    def score(words: set[str], label: int) -> float:
+        return sum(log((counts[label][w] + 1) / (totals[label] + 2)) for w in words)
+
+    tested = told[::3]
+    right = sum(max(totals, key=lambda y: score(words, y)) == label for words, label in tested)
+    return right / len(tested), len(tested)
+
+
+@pytest.mark.parametrize(("pair", "task"), ALL)
+def test_words_of_the_current_sentence_do_not_predict_the_label_in_training(
+    pair: str, task: str
+) -> None:
+    scenes = scenes_of(pair, task)
+    told = [(set(scene.current.source.split()), scene.latent.label) for scene in scenes]
+    accuracy, count = naive_bayes(told)
+    chance = 1 / len(scenes[0].current.candidates)
+    if task == "d0":
+        assert accuracy > 1.5 * chance
+    else:
+        assert abs(accuracy - chance) < 4 * (chance * (1 - chance) / count) ** 0.5
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_words_of_the_window_do_not_predict_the_label_of_far_but_that_of_pron(pair: str) -> None:
+    def accuracy(task: str) -> float:
+        words = [
+            ({w for s in scene.sentences[-4:] for w in s.source.split()}, scene.latent.label)
+            for scene in scenes_of(pair, task)
+        ]
+        return naive_bayes(words)[0]
+
+    assert accuracy("far") == pytest.approx(1 / 3, abs=0.12)
+    assert accuracy("pron") > 0.5
