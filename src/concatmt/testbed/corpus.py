@@ -67,7 +67,9 @@ def _write_split(documents: Iterable[Document], name: str, pair: str, folder: Pa
     tally = Tally()
     with ExitStack() as stack:
         source, target = (
-            stack.enter_context((folder / f"{name}.{language}").open("w", encoding="utf-8"))
+            stack.enter_context(
+                (folder / f"{name}.{language}").open("w", encoding="utf-8", newline="\n")
+            )
             for language in pair.split("-")
         )
         for number, document in enumerate(documents):
