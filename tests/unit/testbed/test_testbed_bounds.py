@@ -65,7 +65,7 @@ def test_the_controls_are_known_to_everybody_and_to_nobody() -> None:
 
 
 def test_a_window_that_holds_every_cue_is_enough_at_every_dial() -> None:
-    for window in range(4, 9):
+    for window in (4, 5, 8):
         for speakers in (2, 3):
             chosen = dials("en-ru", window=window, speakers=speakers)
             for task in TASKS:
