@@ -4,6 +4,7 @@ A file or folder is made under a temporary name beside its place and renamed whe
 crash, a full disk or a kill leaves either the old content or none.
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -40,8 +41,8 @@ def atomic_folder(path: Path, marker: str) -> Iterator[Path]:
     if path.exists() and not (path / marker).is_file() and (path.is_file() or any(path.iterdir())):
         raise UserError(f"{path}: exists and has no {marker}; choose another output or remove it")
     path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     try:
         yield temporary
@@ -59,6 +60,14 @@ def atomic_folder(path: Path, marker: str) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def _remove_leftovers(path: Path) -> None:
+    """Remove temporary folders of `path` whose process was killed."""
+    for folder in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        process = folder.name.split(".")[-2]
+        if process.isdecimal() and not Path(f"/proc/{process}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path` atomically, as UTF-8 with plain newlines."""
     with atomic_file(path) as temporary:
@@ -66,8 +75,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` to `path` atomically as readable JSON with a stable order of keys."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
+    """Write `value` to `path` atomically as readable JSON, keys in the order they have."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_json(path: Path, what: str) -> Any:

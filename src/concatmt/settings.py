@@ -5,6 +5,7 @@ one line what is wrong. Does not know any particular setting: each component kee
 """
 
 import difflib
+import re
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -100,35 +101,59 @@ def _apply(tree: dict[str, Any], override: str) -> None:
 
 
 def _describe(cls: type[Settings], problem: Any) -> str:
-    location = list(problem["loc"])
-    path = ".".join(str(part) for part in location) or "(top level)"
+    location, nodes = _walk(cls, problem["loc"])
+    path = ".".join(location) or "(top level)"
     kind = problem["type"]
     if kind == "extra_forbidden":
-        allowed = _keys_at(cls, location[:-1])
-        hint = nearest(str(location[-1]), allowed) or f"; keys here are {', '.join(allowed)}"
+        allowed = sorted({name for node in nodes for name in node.model_fields})
+        hint = nearest(location[-1], allowed) or f"; keys here are {', '.join(allowed)}"
         return f"{path}: unknown key{hint}"
     if kind == "missing":
         return f"{path}: missing, must be given"
     message = problem["msg"].removeprefix("Value error, ")
+    if kind.startswith("union_tag"):
+        context = problem["ctx"]
+        tag, expected = context["discriminator"].strip("'"), context.get("expected_tags", "")
+        found = nearest(context.get("tag", ""), re.findall(r"'(.*?)'", expected))
+        return f"{path}.{tag}: must be one of {expected or 'its kinds'}{found}"
     if kind == "value_error" and not isinstance(problem["input"], str | int | float | bool):
         return f"{path}: {message}"
     return f"{path}: {message[:1].lower()}{message[1:]}, found {problem['input']!r}"
 
 
-def _keys_at(cls: type[BaseModel], location: Sequence[int | str]) -> list[str]:
-    """The keys that are valid at `location` in the tree of `cls`."""
+def _walk(
+    cls: type[BaseModel], location: Sequence[int | str]
+) -> tuple[list[str], list[type[BaseModel]]]:
+    """The path of a key as its user wrote it, and the classes that the key's place may have.
+
+    pydantic puts the chosen kind of a union into the location; users did not write that.
+    """
+    path: list[str] = []
     nodes: list[type[BaseModel]] = [cls]
     for part in location:
-        below = [
-            model
+        chosen = [node for node in nodes if part in _tags(node)]
+        if len(nodes) > 1 and chosen:
+            nodes = chosen
+            continue
+        path.append(str(part))
+        annotations = [
+            node.model_fields[n].annotation
             for node in nodes
-            for name, field in node.model_fields.items()
-            if name == part
-            for model in _models_in(field.annotation)
+            for n in node.model_fields
+            if n == part
         ]
-        # Parts that are not field names (dict keys, list indices, union tags) stay at the node.
-        nodes = below or nodes
-    return sorted({name for node in nodes for name in node.model_fields})
+        # Keys of dictionaries and places in lists stay with what the field holds.
+        nodes = [model for annotation in annotations for model in _models_in(annotation)] or nodes
+    return path, nodes
+
+
+def _tags(node: type[BaseModel]) -> set[Any]:
+    return {
+        value
+        for name in ("kind", "format")
+        if name in node.model_fields
+        for value in typing.get_args(node.model_fields[name].annotation)
+    }
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -44,7 +44,7 @@ def main() -> None:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        status = app(args=arguments, standalone_mode=False)
+        status = app(args=arguments, prog_name="concatmt", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except BrokenPipeError:

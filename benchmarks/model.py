@@ -1,0 +1,261 @@
+"""Speed and memory of training steps, beside MarianMT of transformers and the machine's limit.
+
+    python benchmarks/model.py --peer PEER_PYTHON [--threads 1] [--rounds 5] [--output FILE]
+
+PEER_PYTHON is the interpreter of a venv with torch and transformers. Every model runs in a process
+of its own; the steps alternate, so that what else the machine does hits all of them alike. In every
+round the rate of a large matrix product is measured too: the limit is the model's floating-point
+operations on real tokens at that rate. Figures are medians over the rounds.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from concatmt.corpus.batch import WindowBatch
+from concatmt.files import write_json
+from concatmt.model.config import SIZES, ModelConfig
+from concatmt.model.loss import LossConfig, discount_weights, window_loss
+from concatmt.model.systems import parse_system
+from concatmt.model.transformer import Transformer
+
+VOCABULARY = {"base": 32_000, "small": 8_000}
+TOKENS = 4096  # padded target tokens of a batch
+BATCHES = 4
+ENCODINGS = ["s4to4", "s4to4+pers", "s4to4+shift8+pers", "s4to4+1hot+pers", "s4to4+sin+pers",
+             "s4to4+lrn+pers", "s4to4+1hot+pers+pse", "s4to4+lrn+pers+pse"]  # fmt: skip
+
+
+def make_batches(vocabulary: int) -> list[WindowBatch]:
+    """Windows of 4 sentences of 8.6 +- 4.9 tokens (the paper's En-Ru corpus), by length."""
+    random = np.random.default_rng(1)
+
+    def side(count: int) -> list[list[list[int]]]:
+        lengths = np.clip(np.rint(random.gamma(3.08, 2.79, (count, 4))), 1, 60).astype(int)
+        return [[random.integers(4, vocabulary, n).tolist() for n in row] for row in lengths]
+
+    pairs = sorted(zip(side(4000), side(4000), strict=True), key=_cost)
+    batches = []
+    for start in np.linspace(600, 3200, BATCHES).astype(int):
+        end = start + 1
+        while (end + 1 - start) * max(_cost(pair) for pair in pairs[start : end + 1]) <= TOKENS:
+            end += 1
+        batches.append(WindowBatch.from_lists(*map(list, zip(*pairs[start:end], strict=True))))
+    return batches
+
+
+def _cost(pair: tuple[list[list[int]], list[list[int]]]) -> int:
+    return max(sum(len(sentence) + 1 for sentence in window) for window in pair)
+
+
+def build(size: str, system: str) -> Transformer:
+    """One of our models, in training mode."""
+    torch.manual_seed(0)
+    vocabulary = VOCABULARY[size]
+    config = ModelConfig(
+        architecture=SIZES[size],
+        system=parse_system(system),
+        source_vocabulary=vocabulary,
+        target_vocabulary=vocabulary,
+    )
+    return Transformer(config).train()
+
+
+def step(model: Transformer, batch: WindowBatch) -> float:
+    """Forward, loss and backward; the loss per token."""
+    model.zero_grad(set_to_none=True)
+    weights = discount_weights(batch.target, model.config.system.context_discount)
+    loss = window_loss(model(batch), model.output.weight, batch.target, weights, LossConfig()).mean
+    loss.backward()  # type: ignore[no-untyped-call]
+    return float(loss.detach())
+
+
+def flops(batch: WindowBatch, size: str) -> float:
+    """Of forward and backward on the real tokens: matrix products of layers, scores and output."""
+    shape = SIZES[size]
+    dim, layers, inner = shape.dim, shape.encoder.layers, shape.encoder.feed_forward
+    source, target = batch.source.lengths.double(), batch.target.lengths.double()
+    encoder = source * (4 * dim**2 + 2 * dim * inner) + 2 * source**2 * dim
+    cross = source * 2 * dim**2 + 2 * source * target * dim
+    decoder = target * (6 * dim**2 + 2 * dim * inner) + target**2 * dim
+    output = target * dim * VOCABULARY[size]
+    return float(6 * (layers * (encoder + cross + decoder) + output).sum())
+
+
+def gemm_rate() -> float:
+    """Floating-point operations per second of a large matrix product, best of three."""
+    a, b = torch.rand(2048, 2048), torch.rand(2048, 2048)
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        torch.mm(a, b)
+        seconds.append(time.perf_counter() - start)
+    return 2 * 2048**3 / min(seconds)
+
+
+def serve(spec: dict[str, Any]) -> None:
+    """Our side of the worker protocol (see model_peer.py); `gemm` asks for the machine's rate."""
+    torch.set_num_threads(spec["threads"])
+    batches = make_batches(spec["vocabulary"])
+    models = {name: build(spec["size"], name) for name in spec["systems"]}
+    for line in sys.stdin:
+        if line.strip() == "gemm":
+            print(json.dumps({"rate": gemm_rate()}), flush=True)
+            continue
+        number, name = line.split()
+        start = time.perf_counter()
+        loss = step(models[name], batches[int(number) % len(batches)])
+        seconds = time.perf_counter() - start
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps({"seconds": seconds, "peak_mb": peak, "loss": loss}), flush=True)
+
+
+class Worker:
+    """A process that runs steps on demand."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def ask(self, line: str) -> dict[str, Any]:
+        """Send a line, wait for the answer."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def our_worker(size: str, threads: int, systems: list[str]) -> Worker:
+    """A process with one or several of our models."""
+    spec = {"size": size, "threads": threads, "systems": systems, "vocabulary": VOCABULARY[size]}
+    return Worker([sys.executable, __file__, "--worker", json.dumps(spec)])
+
+
+def peer_worker(peer: str, size: str, threads: int, batches: Path) -> Worker:
+    """A process with the peer's model of the same size."""
+    shape = SIZES[size]
+    spec = {
+        "dim": shape.dim,
+        "layers": shape.encoder.layers,
+        "heads": shape.encoder.heads,
+        "ffn": shape.encoder.feed_forward,
+        "dropout": shape.dropout,
+        "vocabulary": VOCABULARY[size],
+        "threads": threads,
+        "batches": str(batches),
+        "count": BATCHES,
+    }
+    script = str(Path(__file__).with_name("model_peer.py"))
+    return Worker([peer, script, json.dumps(spec)])
+
+
+def compare(peer: str, size: str, threads: int, rounds: int) -> dict[str, Any]:
+    """Ours and the peer, step by step in turn."""
+    batches = make_batches(VOCABULARY[size])
+    tokens = [batch.target.token_count for batch in batches]
+    work = [flops(batch, size) for batch in batches]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "batches.npz"
+        arrays = {}
+        for i, batch in enumerate(batches):
+            arrays[f"source{i}"] = batch.source.tokens.numpy()
+            arrays[f"target{i}"] = batch.target.tokens.numpy()
+            arrays[f"shifted{i}"] = batch.target.shifted_right().tokens.numpy()
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+        ours = our_worker(size, threads, ["s4to4"])
+        theirs = peer_worker(peer, size, threads, file)
+        ours.ask("0 s4to4")
+        theirs.ask("0")
+        rows = []
+        for i in range(rounds):
+            which = i % BATCHES
+            rate = ours.ask("gemm")["rate"]
+            a, b = ours.ask(f"{i} s4to4"), theirs.ask(str(i))
+            limit = tokens[which] * rate / work[which]
+            rows.append(
+                {
+                    "tokens_per_second": tokens[which] / a["seconds"],
+                    "peer_tokens_per_second": tokens[which] / b["seconds"],
+                    "limit_tokens_per_second": limit,
+                    "ratio_to_peer": b["seconds"] / a["seconds"],
+                    "share_of_limit": tokens[which] / a["seconds"] / limit,
+                    "peak_mb": a["peak_mb"],
+                    "peer_peak_mb": b["peak_mb"],
+                }
+            )
+        ours.close()
+        theirs.close()
+    return {key: statistics.median(row[key] for row in rows) for key in rows[0]}
+
+
+def overheads(size: str, threads: int, rounds: int) -> dict[str, float]:
+    """What each encoding costs over plain positions, in per cent of a step's time."""
+    worker = our_worker(size, threads, ENCODINGS)
+    for name in ENCODINGS:
+        worker.ask(f"0 {name}")
+    extra: dict[str, list[float]] = {name: [] for name in ENCODINGS[1:]}
+    for i in range(rounds):
+        # The plain model runs before and after: a drift of the machine cancels out.
+        for name in ENCODINGS[1:]:
+            before = worker.ask(f"{i} {ENCODINGS[0]}")["seconds"]
+            seconds = worker.ask(f"{i} {name}")["seconds"]
+            after = worker.ask(f"{i} {ENCODINGS[0]}")["seconds"]
+            extra[name].append(100 * (2 * seconds / (before + after) - 1))
+    worker.close()
+    return {name: statistics.median(values) for name, values in extra.items()}
+
+
+def main() -> None:
+    """Run and print; write JSON if asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peer")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sizes", nargs="+", default=["small", "base"])
+    parser.add_argument("--overheads", nargs="*", default=["small"])
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        serve(json.loads(arguments.worker))
+        return
+    results: dict[str, Any] = {
+        "command": " ".join(["python", "benchmarks/model.py", *sys.argv[1:]]),
+        "threads": arguments.threads,
+        "rounds": arguments.rounds,
+        "torch": torch.__version__,
+        "padded_tokens": TOKENS,
+    }
+    for size in arguments.sizes:
+        if arguments.peer:
+            results[size] = compare(arguments.peer, size, arguments.threads, arguments.rounds)
+            print(size, json.dumps(results[size], indent=1), flush=True)
+    for size in arguments.overheads:
+        key = f"{size}_overhead_percent"
+        results[key] = overheads(size, arguments.threads, arguments.rounds)
+        print(key, json.dumps(results[key], indent=1), flush=True)
+    if arguments.output:
+        write_json(arguments.output, results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Corpus statistics as in the paper's corpus table, collected in one pass over the sentences.
+
+Sums of integers only, so the figures do not depend on how the work was split over processes.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.errors import UserError
+from concatmt.tables import markdown_table
+
+
+@dataclass
+class Moments:
+    """Count, sum, sum of squares and maximum of whole numbers."""
+
+    count: int = 0
+    total: int = 0
+    squares: int = 0
+    largest: int = 0
+
+    def add(self, values: Iterable[int]) -> None:
+        """Take in more numbers."""
+        for value in values:
+            self.count += 1
+            self.total += value
+            self.squares += value * value
+            self.largest = max(self.largest, value)
+
+    def merge(self, other: "Moments") -> None:
+        """Take in what another one has seen."""
+        self.count += other.count
+        self.total += other.total
+        self.squares += other.squares
+        self.largest = max(self.largest, other.largest)
+
+    @property
+    def mean(self) -> float:
+        """The mean, 0 of nothing."""
+        return self.total / self.count if self.count else 0.0
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the whole population."""
+        if not self.count:
+            return 0.0
+        # Exact in integers: count * squares - total^2 never suffers from cancellation.
+        return math.sqrt(self.count * self.squares - self.total**2) / self.count
+
+
+@dataclass
+class Statistics:
+    """What the paper's corpus table says of a split, for both sides."""
+
+    documents: Moments = field(default_factory=Moments)  # sentences in a document
+    source_words: Moments = field(default_factory=Moments)  # words in a sentence
+    target_words: Moments = field(default_factory=Moments)
+    source_tokens: Moments = field(default_factory=Moments)  # tokens in a sentence
+    target_tokens: Moments = field(default_factory=Moments)
+
+    def merge(self, other: "Statistics") -> None:
+        """Take in what another one has seen."""
+        for name, moments in vars(self).items():
+            moments.merge(getattr(other, name))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Statistics":
+        """What `to_json` gave."""
+        return cls(**{name: Moments(**moments) for name, moments in values.items()})
+
+
+HEADER = ("Corpus", "Side", "Docs", "Sents", "Doc length", "Sent length", "Sent length (tokens)")
+
+
+def statistics_table(rows: Mapping[str, Statistics]) -> str:
+    """A Markdown table; lengths are `mean / std / max`."""
+    cells = [
+        (
+            name if side == "source" else "",
+            side,
+            f"{statistics.documents.count:,}",
+            f"{words.count:,}",
+            _lengths(statistics.documents),
+            _lengths(words),
+            _lengths(tokens),
+        )
+        for name, statistics in rows.items()
+        for side, words, tokens in (
+            ("source", statistics.source_words, statistics.source_tokens),
+            ("target", statistics.target_words, statistics.target_tokens),
+        )
+        if words.count
+    ]
+    return markdown_table(HEADER, cells)
+
+
+def _lengths(moments: Moments) -> str:
+    if not moments.count:
+        return "-"
+    return f"{moments.mean:.1f} / {moments.deviation:.1f} / {moments.largest}"
+
+
+def file_statistics(path: Path, ids: Path | None) -> Statistics:
+    """Statistics of one text file; words are what stands between spaces."""
+    statistics, report = Statistics(), ReadReport()
+    names = read_lines(ids, report) if ids else None
+    length, name = 0, ""
+    for number, line in enumerate(read_lines(path, report), start=1):
+        previous, name = name, (next(names, "") if names else "")
+        if names and not name:
+            raise UserError(f"{ids}: no document id for line {number:,} of {path}")
+        boundary = name != previous if names else not line.strip()
+        if boundary and length:
+            statistics.documents.add([length])
+            length = 0
+        if names or not boundary:
+            statistics.source_words.add([len(line.split())])
+            length += 1
+    if length:
+        statistics.documents.add([length])
+    return statistics

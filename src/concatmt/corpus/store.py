@@ -1,0 +1,192 @@
+"""The store: a prepared corpus on disk, memory-mapped, with a manifest that vouches for it.
+
+A split is six flat arrays. Sentences stand one after the other, each closed by its separator, so
+the tokens of a window are one contiguous slice. Opening reads the manifest and maps the files;
+small stores are hashed in full, of large ones a sample is.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from concatmt.errors import UserError
+from concatmt.files import hash_file, hash_text, read_json, write_json
+from concatmt.text.pipeline import TextPipeline
+
+FORMAT, VERSION = "concatmt store", 1
+MANIFEST = "manifest.json"
+FULL_HASH_LIMIT = 32 << 20  # bytes of a store up to which opening it checks every byte
+SAMPLE_BLOCKS, SAMPLE_BLOCK = 64, 16 << 10
+
+Ints = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of one side of a split, one after the other."""
+
+    tokens: Ids  # (tokens,) every sentence is closed by its separator
+    offsets: Ints  # (N + 1,) where each sentence starts, then the number of tokens
+
+    def __getitem__(self, index: int) -> list[int]:
+        """Token ids of one sentence, without its separator."""
+        ids: list[int] = self.tokens[self.offsets[index] : self.offsets[index + 1] - 1].tolist()
+        return ids
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of a store: N sentences in D documents, all arrays memory-mapped."""
+
+    name: str
+    statistics: Mapping[str, Any]
+    source: Sentences
+    target: Sentences
+    documents: Ints  # (D + 1,) index of each document's first sentence, then N
+    # (R + 1,) index of each run's first sentence, then N. A run is a document, or a part of one
+    # between two gaps that cleaning left: windows stay within a run.
+    runs: Ints
+
+    @classmethod
+    def open(cls, folder: Path, token_type: str, statistics: Mapping[str, Any]) -> "Split":
+        """Map the files of a split."""
+
+        def ints(name: str) -> Ints:
+            return np.asarray(np.memmap(folder / f"{name}.bin", dtype=np.int64, mode="r"))
+
+        def side(name: str) -> Sentences:
+            path = folder / f"{name}.tokens.bin"
+            tokens = np.asarray(np.memmap(path, dtype=token_type, mode="r"))
+            return Sentences(tokens, ints(f"{name}.offsets"))
+
+        return cls(
+            folder.name,
+            statistics,
+            side("source"),
+            side("target"),
+            ints("documents"),
+            ints("runs"),
+        )
+
+    def __len__(self) -> int:
+        return len(self.source.offsets) - 1
+
+
+class Store:
+    """A prepared corpus: splits, the text pipeline, the manifest."""
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        self.folder, self.manifest = folder, manifest
+        self.splits = {
+            name: Split.open(folder / name, manifest["token_type"], entry["statistics"])
+            for name, entry in manifest["splits"].items()
+        }
+
+    @classmethod
+    def open(cls, folder: Path, *, verify: bool = False) -> "Store":
+        """Open a store, refusing one that is truncated, altered or not ours.
+
+        With `verify` every byte is hashed, whatever the size.
+        """
+        manifest = read_json(folder / MANIFEST, "store")
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            raise UserError(f"{folder}: not a store: {MANIFEST} is of something else")
+        if manifest.get("version") != VERSION:
+            raise UserError(
+                f"{folder}: a store of version {manifest.get('version')}, this program reads"
+                f" version {VERSION}; prepare the corpus anew"
+            )
+        body = {key: value for key, value in manifest.items() if key != "hash"}
+        if manifest.get("hash") != _hash_manifest(body):
+            raise UserError(f"{folder / MANIFEST}: altered since it was written; prepare it anew")
+        _check_files(folder, manifest["files"], verify)
+        return cls(folder, manifest)
+
+    @cached_property
+    def text(self) -> TextPipeline:
+        """The text pipeline that made the token ids."""
+        return TextPipeline.load(self.folder / "text")
+
+    @property
+    def hash(self) -> str:
+        """Hash of the whole store: equal hashes mean equal data."""
+        return str(self.manifest["hash"])
+
+    def split(self, name: str) -> Split:
+        """The split called `name`."""
+        if name not in self.splits:
+            raise UserError(f"{self.folder}: no split {name!r}; it has {', '.join(self.splits)}")
+        return self.splits[name]
+
+
+def write_manifest(
+    folder: Path, token_type: str, splits: Mapping[str, Any], about: Mapping[str, Any]
+) -> None:
+    """Describe and hash all files in `folder`; `about` says how they were made."""
+    files = {
+        path.relative_to(folder).as_posix(): {
+            "bytes": path.stat().st_size,
+            "sha256": hash_file(path),
+            "sample": _hash_sample(path),
+        }
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "token_type": token_type,
+        "splits": dict(splits),
+        "files": files,
+        **about,
+    }
+    write_json(folder / MANIFEST, {**manifest, "hash": _hash_manifest(manifest)})
+
+
+def _hash_manifest(manifest: Mapping[str, Any]) -> str:
+    return hash_text(json.dumps(manifest, sort_keys=True, ensure_ascii=False))
+
+
+def _check_files(folder: Path, files: Mapping[str, Any], verify: bool) -> None:
+    total = sum(entry["bytes"] for entry in files.values())
+    for name, entry in files.items():
+        path = folder / name
+        if not path.is_file():
+            raise UserError(f"{path}: missing; prepare the corpus anew")
+        size = path.stat().st_size
+        if size != entry["bytes"]:
+            kind = "truncated" if size < entry["bytes"] else "altered"
+            raise UserError(f"{path}: {kind}: {size:,} bytes, should be {entry['bytes']:,}")
+    for name, entry in files.items():
+        path = folder / name
+        if verify or total <= FULL_HASH_LIMIT:
+            same = hash_file(path) == entry["sha256"]
+        else:
+            same = _hash_sample(path) == entry["sample"]
+        if not same:
+            raise UserError(f"{path}: altered since it was written; prepare the corpus anew")
+
+
+def _hash_sample(path: Path) -> str:
+    """SHA-256 of evenly spaced blocks, the first and the last among them."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        for start in _sample_starts(path.stat().st_size):
+            file.seek(start)
+            digest.update(file.read(SAMPLE_BLOCK))
+    return digest.hexdigest()
+
+
+def _sample_starts(size: int) -> Iterator[int]:
+    last = max(0, size - SAMPLE_BLOCK)
+    step = max(SAMPLE_BLOCK, -(-last // (SAMPLE_BLOCKS - 1)))
+    yield from range(0, last, step)
+    yield last

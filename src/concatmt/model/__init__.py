@@ -1,0 +1,1 @@
+"""The translation model: Transformer, sentence-position encodings, loss, model directories."""

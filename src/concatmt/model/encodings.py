@@ -1,0 +1,267 @@
+"""What tells the model where a token stands: encodings of token and sentence position.
+
+An encoding is a pure function of (t, k, n) and never sees tokens, so training and decoding cannot
+disagree. t is the token's position in its window and starts at 2 (fairseq's convention), k its
+segment counted from the right (current sentence 1), n the number of sentences in the window. The
+three may have any shapes that broadcast. Does not know windows, batches or beams.
+
+To add an encoding, write one class and add it to `ENCODINGS`. An encoding that acts inside
+attention (a rotation, a bias by sentence distance) would put it into `Signal`, which every block
+receives.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from concatmt.settings import Settings, nearest
+
+FIRST_POSITION = 2
+DEFAULT_SEGMENT_DIM = 4  # d_SE in the paper's experiments (section 3)
+
+
+class EncodingConfig(Settings):
+    """Which encoding, how it joins the token embedding, and where it enters."""
+
+    kind: str = "none"
+    fusion: Literal["add", "pse"] = "add"
+    persistent: bool = False
+    segment_dim: Annotated[int, Field(ge=1)] = DEFAULT_SEGMENT_DIM  # d_SE of `pse`
+    shift: Literal["average"] | Annotated[int, Field(ge=0)] = "average"
+    segment_init: Literal["normal", "zero"] = "normal"  # `zero`: a learned encoding starts absent
+
+    @model_validator(mode="after")
+    def _check(self) -> "EncodingConfig":
+        if self.kind not in ENCODINGS:
+            hint = nearest(self.kind, list(ENCODINGS)) or f"; known are {', '.join(ENCODINGS)}"
+            raise ValueError(f"unknown encoding {self.kind!r}{hint}")
+        if self.fusion == "pse" and not issubclass(ENCODINGS[self.kind], SegmentEncoding):
+            raise ValueError(
+                f"encoding {self.kind!r} has no segment vectors that pse could place beside the"
+                " positions; use pse with onehot, sinusoidal or learned"
+            )
+        if self.fusion == "add" and self.segment_dim != DEFAULT_SEGMENT_DIM:
+            raise ValueError("segment_dim is an option of fusion 'pse'; leave it out with 'add'")
+        if self.kind != "shift" and self.shift != "average":
+            raise ValueError(f"shift is an option of encoding 'shift', not of {self.kind!r}")
+        return self
+
+
+class Signal(NamedTuple):
+    """What an encoding gives to a stack of blocks. The shapes broadcast with (B, T, D)."""
+
+    input: Tensor  # added to the scaled token embeddings
+    block: Tensor | None  # added to the input of every block after the first (section 2.2)
+
+
+def sinusoid(positions: Tensor, dim: int) -> Tensor:
+    """(...) -> (..., dim): the sines of all frequencies, then their cosines.
+
+    Frequencies are 10000^(-i / (half - 1)) for i < half = dim // 2, as in tensor2tensor and
+    fairseq. An odd dim ends in a zero column. Computed in double precision.
+    """
+    half = dim // 2
+    steps = torch.arange(half, dtype=torch.float64, device=positions.device)
+    frequencies = torch.exp(steps * (-math.log(10000.0) / max(half - 1, 1)))
+    angles = positions.to(torch.float64)[..., None] * frequencies
+    waves = torch.cat([angles.sin(), angles.cos()], dim=-1).to(torch.float32)
+    return F.pad(waves, (0, dim % 2))
+
+
+class SinusoidTable:
+    """Rows of `sinusoid` for positions 0, 1, 2, ..., computed once and grown when needed.
+
+    A plain attribute and no buffer: DDP would broadcast a buffer between processes whose tables
+    have different lengths.
+    """
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.rows = torch.empty(0, dim)
+
+    def __call__(self, positions: Tensor) -> Tensor:
+        """(...) int64 -> (..., dim). Any position is exact; there is no upper limit."""
+        needed = int(positions.max()) + 1 if positions.numel() else 0
+        if needed > len(self.rows) or self.rows.device != positions.device:
+            length = max(1024, 1 << (needed - 1).bit_length())
+            self.rows = sinusoid(torch.arange(length, device=positions.device), self.dim)
+        return F.embedding(positions, self.rows)
+
+
+class Encoding(nn.Module, ABC):
+    """The interface: (t, k, n) -> `Signal`."""
+
+    kind: ClassVar[str]  # in configurations
+    notation: ClassVar[str]  # in names of systems, as the paper writes it
+
+    def __init__(self, config: EncodingConfig, dim: int) -> None:
+        super().__init__()
+        self.persistent = config.persistent
+        self.dim = dim
+
+    @abstractmethod
+    def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
+        """Vectors for tokens at position t, in segment k, of windows with n sentences."""
+
+    @classmethod
+    def problem(cls, config: EncodingConfig, sentences: int, dim: int | None) -> str | None:
+        """Why this encoding cannot serve windows of up to `sentences`, or None if it can.
+
+        `dim` is the model's dimension where it is known already.
+        """
+        return None
+
+
+class PositionEncoding(Encoding):
+    """Token positions alone: what the Transformer has without sentence positions."""
+
+    kind = "none"
+    notation = ""
+
+    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
+        super().__init__(config, dim)
+        self.table = SinusoidTable(dim)
+
+    def positions(self, t: Tensor, k: Tensor, n: Tensor) -> Tensor:
+        """The position that is encoded."""
+        return t
+
+    def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
+        vectors = self.table(self.positions(t, k, n))
+        return Signal(vectors, vectors if self.persistent else None)
+
+
+class ShiftEncoding(PositionEncoding):
+    """Segment-shifted positions: every new sentence adds `shift` (section 2.1).
+
+    The first position is never shifted. In the encoder it belongs to the first sentence anyway
+    (k = n); in the decoder it is the `<end>` that starts the window, which has k = 1.
+    """
+
+    kind = "shift"
+    notation = "shift"
+
+    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
+        super().__init__(config, dim, sentences, shift)
+        self.shift = shift
+
+    def positions(self, t: Tensor, k: Tensor, n: Tensor) -> Tensor:
+        # Padding has k = 0; its vectors are never looked at, only its positions must exist.
+        shifted = t + (n - k.clamp(min=1)) * self.shift
+        return torch.where(t == FIRST_POSITION, t, shifted)
+
+
+class SegmentEncoding(Encoding):
+    """Segment vectors, added to the positions or beside them (PSE, section 2.3).
+
+    PSE is [PE(t); SE(k)] with the sinusoid computed anew for the dimensions that are left to it,
+    not cut. When persistent, `add` repeats the segment vector alone and `pse` the whole.
+    """
+
+    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
+        super().__init__(config, dim)
+        self.pse = config.fusion == "pse"
+        self.segment_dim = config.segment_dim if self.pse else dim
+        self.table = SinusoidTable(dim - self.segment_dim if self.pse else dim)
+
+    @abstractmethod
+    def segment_vectors(self, k: Tensor) -> Tensor:
+        """(...) -> (..., segment_dim); k is at least 1."""
+
+    def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
+        positions = self.table(t)
+        # Padding has k = 0: it may have any vector, none is ever looked at.
+        segments = self.segment_vectors(k.clamp(min=1))
+        if not self.pse:
+            return Signal(positions + segments, segments if self.persistent else None)
+        positions = positions.expand(*(t + k).shape, -1)
+        both = torch.cat([positions, segments.expand(*positions.shape[:-1], -1)], dim=-1)
+        return Signal(both, both if self.persistent else None)
+
+    @classmethod
+    def problem(cls, config: EncodingConfig, sentences: int, dim: int | None) -> str | None:
+        if dim is not None and config.fusion == "pse" and config.segment_dim >= dim:
+            return f"pse{config.segment_dim} leaves no dimensions for positions in a model of {dim}"
+        return super().problem(config, sentences, dim)
+
+
+class OneHotEncoding(SegmentEncoding):
+    """Segment k is a one in dimension k - 1."""
+
+    kind = "onehot"
+    notation = "1hot"
+
+    def segment_vectors(self, k: Tensor) -> Tensor:
+        return F.one_hot(k - 1, self.segment_dim).to(torch.float32)
+
+    @classmethod
+    def problem(cls, config: EncodingConfig, sentences: int, dim: int | None) -> str | None:
+        room = config.segment_dim if config.fusion == "pse" else dim
+        if room is not None and sentences > room:
+            what = f"pse{room}" if config.fusion == "pse" else f"a model of {room} dimensions"
+            fix = f"; use pse{sentences}" if config.fusion == "pse" else ""
+            return f"one-hot segments of {sentences} sentences do not fit into {what}{fix}"
+        return super().problem(config, sentences, dim)
+
+
+class SinusoidalEncoding(SegmentEncoding):
+    """The sinusoid at p = k."""
+
+    kind = "sinusoidal"
+    notation = "sin"
+
+    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
+        super().__init__(config, dim, sentences, shift)
+        self.segments = SinusoidTable(self.segment_dim)
+
+    def segment_vectors(self, k: Tensor) -> Tensor:
+        return self.segments(k)
+
+
+class LearnedEncoding(SegmentEncoding):
+    """A learned vector for every segment, shared by encoder and decoder and read live by PSE.
+
+    Drawn from N(0, 1) as the authors do, which is sqrt(D) times a token embedding's deviation but
+    is not scaled by sqrt(D) as tokens are. `segment_init: zero` makes it start as a no-op.
+    """
+
+    kind = "learned"
+    notation = "lrn"
+
+    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
+        super().__init__(config, dim, sentences, shift)
+        self.zero = config.segment_init == "zero"
+        self.weight = nn.Parameter(torch.empty(sentences, self.segment_dim))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the vectors anew."""
+        if self.zero:
+            nn.init.zeros_(self.weight)
+        else:
+            nn.init.normal_(self.weight)
+
+    def segment_vectors(self, k: Tensor) -> Tensor:
+        return F.embedding(k - 1, self.weight)
+
+
+ENCODINGS: dict[str, type[PositionEncoding] | type[SegmentEncoding]] = {
+    encoding.kind: encoding
+    for encoding in (
+        PositionEncoding,
+        ShiftEncoding,
+        OneHotEncoding,
+        SinusoidalEncoding,
+        LearnedEncoding,
+    )
+}
+
+
+def build_encoding(config: EncodingConfig, dim: int, sentences: int, shift: int = 0) -> Encoding:
+    """The encoding of `config` for windows of up to `sentences`; `shift` in tokens, resolved."""
+    return ENCODINGS[config.kind](config, dim, sentences, shift)

@@ -1,0 +1,214 @@
+"""Label-smoothed cross-entropy with context discount, fused with the output projection.
+
+Only tokens that count get logits: no padding, and no context tokens that the discount drops. They
+are computed in chunks, and their gradients in the same pass, so no logits are kept for the backward
+pass. Does not know models or optimisers.
+
+Shapes: B windows, T target tokens, D model dimension, V vocabulary, N tokens that get logits.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from concatmt.corpus.batch import Side
+from concatmt.settings import Settings
+
+CHUNK_ELEMENTS = 1 << 23  # logits at a time: 32 MB in float32
+
+
+class LossConfig(Settings):
+    """How token losses are smoothed and what their sum is divided by."""
+
+    label_smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    # `tokens`: all target tokens, as the authors do; `weights`: the sum of the tokens' weights.
+    normaliser: Literal["tokens", "weights"] = "tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Unweighted sums over some of the tokens; scalars without gradient."""
+
+    loss: Tensor  # label-smoothed
+    nll: Tensor  # negative log-likelihood in nats
+    tokens: Tensor  # how many tokens the sums are over
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The loss of a batch. Sums, so that batches and processes can be added up."""
+
+    total: Tensor  # weighted sum of label-smoothed token losses, with gradient
+    normaliser: Tensor  # what to divide it by, after adding up
+    current: Part
+    context: Part  # of the context tokens that were computed: none of those with weight 0
+
+    @property
+    def mean(self) -> Tensor:
+        """The loss per unit of the normaliser, with gradient."""
+        return self.total / self.normaliser
+
+
+def discount_weights(target: Side, discount: float) -> Tensor:
+    """(B, T) float32: 1 for the current sentence with `<end>`, 0 for padding, else `discount`.
+
+    The separator that closes a context sentence belongs to the context.
+    """
+    weights = torch.full(target.segments.shape, discount, device=target.segments.device)
+    return weights.masked_fill_(target.segments == 1, 1.0).masked_fill_(target.segments == 0, 0.0)
+
+
+def window_loss(
+    hidden: Tensor,
+    output: Tensor,
+    target: Side,
+    weights: Tensor,
+    config: LossConfig,
+    everything: bool = False,
+) -> Loss:
+    """The loss of `target` under the model's hidden states.
+
+    hidden: (B, T, D); output: (V, D), the projection's weight; weights: (B, T) from
+    `discount_weights`, or any others that are 0 on padding. Tokens of weight 0 get no logits,
+    unless `everything` asks for their (unweighted) losses too, as in validation.
+    """
+    wanted = target.mask if everything else weights > 0
+    rows = wanted.flatten().nonzero().squeeze(1)
+    total, losses, nll = _fused_loss(
+        hidden, output, target, rows, weights, config.label_smoothing, torch.is_grad_enabled()
+    )
+    current = target.segments.flatten()[rows] == 1
+    normaliser = weights.sum() if config.normaliser == "weights" else target.lengths.sum()
+    return Loss(
+        total,
+        normaliser.to(torch.float32),
+        _part(losses, nll, current),
+        _part(losses, nll, ~current),
+    )
+
+
+def target_log_probs(hidden: Tensor, output: Tensor, target: Side) -> Tensor:
+    """(B, T) float32 log-probabilities of the target's tokens, 0 on padding; no gradient."""
+    rows = target.mask.flatten().nonzero().squeeze(1)
+    weights = target.mask.to(torch.float32)
+    _, _, nll = _fused_loss(hidden, output, target, rows, weights, 0.0, with_gradient=False)
+    log_probs = nll.new_zeros(target.tokens.numel())
+    log_probs[rows] = -nll
+    return log_probs.view(target.tokens.shape)
+
+
+def _fused_loss(
+    hidden: Tensor,
+    output: Tensor,
+    target: Side,
+    rows: Tensor,
+    weights: Tensor,
+    smoothing: float,
+    with_gradient: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The weighted sum, and loss and nll (N,) of the tokens in `rows` of the flattened batch."""
+    with torch.set_grad_enabled(with_gradient):
+        sums: tuple[Tensor, Tensor, Tensor] = _FusedLoss.apply(  # type: ignore[no-untyped-call]
+            hidden.flatten(0, 1),
+            output,
+            rows,
+            target.tokens.flatten()[rows],
+            weights.flatten()[rows],
+            smoothing,
+            with_gradient,
+        )
+    return sums
+
+
+def _part(losses: Tensor, nll: Tensor, selected: Tensor) -> Part:
+    return Part(losses[selected].sum(), nll[selected].sum(), selected.sum())
+
+
+class _FusedLoss(torch.autograd.Function):
+    """hidden (R, D), output (V, D) -> weighted sum, token losses (N,), token nll (N,).
+
+    `rows` (N,) are the rows of hidden that count. The two gradients are made along with the logits
+    of each chunk and wait, unscaled, for the backward pass.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        output: Tensor,
+        rows: Tensor,
+        targets: Tensor,
+        weights: Tensor,
+        smoothing: float,
+        with_gradient: bool,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        device = hidden.device.type
+        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
+        matrix = output if dtype is None else output.to(dtype)
+        losses = torch.empty(len(rows), dtype=torch.float32, device=hidden.device)
+        nll = torch.empty_like(losses)
+        grad_hidden = torch.zeros_like(hidden, dtype=torch.float32) if with_gradient else None
+        grad_output = torch.zeros_like(output, dtype=torch.float32) if with_gradient else None
+        step = max(64, CHUNK_ELEMENTS // len(output))
+        buffer = matrix.new_empty(min(step, len(rows)), len(output))
+        with torch.autocast(device, enabled=False):
+            for start in range(0, len(rows), step):
+                part = slice(start, start + step)
+                inputs = hidden[rows[part]].to(matrix.dtype)
+                # One buffer for all chunks: fresh pages would cost more than the arithmetic.
+                logits = torch.mm(inputs, matrix.t(), out=buffer[: len(inputs)]).float()
+                masses = _token_losses(logits, targets[part], smoothing, losses[part], nll[part])
+                if grad_hidden is None or grad_output is None:
+                    continue
+                _slopes(logits, masses, targets[part], weights[part], smoothing)
+                slopes = logits.to(matrix.dtype)
+                grad_hidden[rows[part]] = torch.mm(slopes, matrix).float()
+                if matrix.dtype == torch.float32:
+                    grad_output.addmm_(slopes.t(), inputs)
+                else:
+                    grad_output += torch.mm(slopes.t(), inputs)
+        ctx.save_for_backward(grad_hidden, grad_output)
+        ctx.dtypes = hidden.dtype, output.dtype
+        ctx.mark_non_differentiable(losses, nll)
+        return (losses * weights).sum(), losses, nll
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, slope: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
+        grad_hidden, grad_output = ctx.saved_tensors
+        hidden_dtype, output_dtype = ctx.dtypes
+        return (
+            (grad_hidden * slope).to(hidden_dtype),
+            (grad_output * slope).to(output_dtype),
+            *[None] * 5,
+        )
+
+
+def _token_losses(
+    logits: Tensor, targets: Tensor, smoothing: float, losses: Tensor, nll: Tensor
+) -> Tensor:
+    """Fill losses and nll (N,). Logits (N, V) become exponentials in place; returns their sums."""
+    logits.sub_(logits.amax(dim=1, keepdim=True))
+    hits = logits.gather(1, targets[:, None]).squeeze(1)
+    means = logits.mean(dim=1)
+    masses = logits.exp_().sum(dim=1)
+    logs = masses.log()
+    torch.sub(logs, hits, out=nll)
+    losses.copy_(nll)
+    if smoothing:
+        losses.mul_(1 - smoothing).add_(logs - means, alpha=smoothing)
+    return masses
+
+
+def _slopes(
+    exponentials: Tensor, masses: Tensor, targets: Tensor, weights: Tensor, smoothing: float
+) -> None:
+    """(N, V) exponentials become the weighted gradients of the token losses, in place."""
+    exponentials.mul_((weights / masses)[:, None])
+    if smoothing:
+        exponentials.sub_((weights * (smoothing / exponentials.shape[1]))[:, None])
+    exponentials.scatter_add_(1, targets[:, None], (weights * (smoothing - 1))[:, None])

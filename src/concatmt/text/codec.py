@@ -1,0 +1,36 @@
+"""What every way of turning text into token ids offers, for one language.
+
+A codec works in two steps: `normalise` gives the words that corpus statistics and cleaning count,
+`encode_normalised` gives ids. `encode` is both. Codecs know sentences, never documents.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from concatmt.text.vocabulary import Vocabulary
+
+
+class Codec(ABC):
+    """Text of one language <-> token ids. No text ever becomes a special id."""
+
+    vocabulary: Vocabulary
+
+    def __len__(self) -> int:
+        """Number of ids, specials included."""
+        return len(self.vocabulary)
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a sentence, without separator."""
+        return self.encode_normalised(self.normalise(text))
+
+    @abstractmethod
+    def normalise(self, text: str) -> str:
+        """The sentence as words between single spaces (or as it is, for raw-text codecs)."""
+
+    @abstractmethod
+    def encode_normalised(self, text: str) -> list[int]:
+        """Token ids of a sentence that `normalise` returned."""
+
+    @abstractmethod
+    def decode(self, ids: Sequence[int]) -> str:
+        """The sentence that `ids` stand for, as a reader wants it."""

@@ -1,0 +1,79 @@
+"""The command itself: help, version, errors, speed of starting."""
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from concatmt import __version__
+from concatmt.cli.app import app
+from tests.conftest import Command
+
+
+def verbs() -> list[str]:
+    return [
+        command.name or command.callback.__name__.replace("_", "-")
+        for command in app.registered_commands
+        if command.callback is not None
+    ]
+
+
+def test_version(concatmt: Command) -> None:
+    assert concatmt("--version").stdout == f"concatmt {__version__}\n"
+
+
+def test_help_lists_every_verb(concatmt: Command) -> None:
+    text = concatmt("--help").stdout
+    assert verbs()
+    assert all(f" {verb} " in text for verb in verbs())
+
+
+def test_every_verb_shows_examples_in_its_help(concatmt: Command) -> None:
+    for verb in verbs():
+        text = concatmt(verb, "--help").stdout
+        assert f"concatmt {verb}" in text.partition("Examples")[2], verb
+
+
+def test_help_starts_in_half_a_second_of_cpu_time() -> None:
+    def cpu() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    times = []
+    for _ in range(5):
+        before = cpu()
+        subprocess.run(
+            [sys.executable, "-m", "concatmt", "--help"], capture_output=True, check=True
+        )
+        times.append(cpu() - before)
+    assert min(times) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "No such command 'nonsense'"),
+        (["prepare"], "Missing argument 'config'. (see 'concatmt prepare --help')"),
+        (["stats", "nowhere"], "nowhere: not a store: it has no manifest.json"),
+        (["show", "nowhere", "-K", "0"], "Invalid value for"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exit_code_2(
+    concatmt: Command, arguments: list[str], message: str
+) -> None:
+    failed = concatmt(*arguments)
+    assert failed.returncode == 2
+    assert failed.stderr.count("\n") == 1
+    assert message in failed.stderr
+
+
+def test_debug_shows_the_traceback(concatmt: Command) -> None:
+    assert "Traceback" in concatmt("stats", "nowhere", "--debug").stderr
+
+
+def test_output_to_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m concatmt prepare --help | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.stderr == ""
