@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from concatmt.tables import markdown_table
+
 SIDES = ("source", "target")
 
 
@@ -124,8 +126,7 @@ def _notes(card: dict[str, Any]) -> list[str]:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    lines = [header, ["---"] * len(header), *rows]
-    return [f"| {' | '.join(map(str, line))} |" for line in lines]
+    return [markdown_table(header, [[str(cell) for cell in row] for row in rows])]
 
 
 def _value(value: object) -> str:

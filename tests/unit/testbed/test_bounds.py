@@ -5,13 +5,13 @@ from collections.abc import Hashable
 from math import sqrt
 
 import pytest
-from testbed_reader import Reader
-from testbed_samples import PAIRS, dials, items, training
 
 from concatmt.testbed.bounds import SENTENCES, WORDS, bounds, observers
 from concatmt.testbed.contrastive import Item
 from concatmt.testbed.latents import TASKS, Latent, Space, orbits
 from concatmt.testbed.scenes import Scene
+from tests.unit.testbed.reader import Reader
+from tests.unit.testbed.samples import PAIRS, dials, items, training
 
 # The table of the testbed's specification, "all items / conflict items":
 # current only, K=2, K=3, words without order, K=4.

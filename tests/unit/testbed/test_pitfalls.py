@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
-from testbed_reader import TABLES, Reader, rows
-from testbed_samples import PAIRS, dials, items, judge, options, training
 
 from concatmt.testbed.bounds import bounds
 from concatmt.testbed.contrastive import Item
 from concatmt.testbed.documents import fingerprint
 from concatmt.testbed.scenes import Scene
+from tests.unit.testbed.reader import TABLES, Reader, rows
+from tests.unit.testbed.samples import PAIRS, dials, items, judge, options, training
 
 ALL = [(pair, task) for pair in PAIRS for task in dials(pair).active_tasks]
 
@@ -89,7 +89,7 @@ def test_pitfall_4_every_speaker_gives_exactly_one_cue(pair: str) -> None:
 
 
 def test_pitfall_5_articles_adjuncts_and_word_order_are_those_of_the_languages() -> None:
-    """Forms are checked one by one in test_testbed_agreement; here, what a sentence adds."""
+    """Forms are checked one by one in test_agreement; here, what a sentence adds."""
     past_times = ("yesterday", "on Monday", "last week", "two months ago", "at noon")
     habits = {row[0] for row in rows(TABLES["en-ru"].HABITS)}
     for pair in PAIRS:

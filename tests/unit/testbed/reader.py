@@ -8,10 +8,9 @@ import re
 from collections.abc import Sequence
 from types import ModuleType
 
-import agreement_german
-import agreement_russian
+from tests.unit.testbed import german_table, russian_table
 
-TABLES: dict[str, ModuleType] = {"en-ru": agreement_russian, "en-de": agreement_german}
+TABLES: dict[str, ModuleType] = {"en-ru": russian_table, "en-de": german_table}
 ANSWER = re.compile(r"^(Probably|Of course ,|Perhaps) the (\w+) \.$")
 VERDICT = re.compile(r"^(It|The first one|The second one) was (\w+)")
 INNER_VERDICT = re.compile(r" , and it was (\w+) \.$")

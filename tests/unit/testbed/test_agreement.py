@@ -1,12 +1,12 @@
-"""Every form of both lexicons against tables that were written by hand; see agreement_*.py."""
+"""Every form of both lexicons against tables that were written by hand; see *_table.py."""
 
 from typing import Any
 
 import pytest
-from testbed_reader import TABLES, rows
 
 from concatmt.testbed.dials import LANGUAGES
 from concatmt.testbed.english import with_article
+from tests.unit.testbed.reader import TABLES, rows
 
 GENDERS = "mfn"
 PAIRS = sorted(LANGUAGES)

@@ -5,8 +5,6 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from testbed_reader import TABLES, Reader, rows
-from testbed_samples import PAIRS, dials, items, training
 
 from concatmt.testbed.contrastive import Item, contrastive_sets
 from concatmt.testbed.dials import parse_dials
@@ -19,6 +17,8 @@ from concatmt.testbed.documents import (
 from concatmt.testbed.latents import TASKS
 from concatmt.testbed.scenes import tell
 from concatmt.testbed.surface import Surface
+from tests.unit.testbed.reader import TABLES, Reader, rows
+from tests.unit.testbed.samples import PAIRS, dials, items, training
 
 DOCS = Path(__file__).parents[3] / "docs"
 
