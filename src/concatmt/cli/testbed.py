@@ -1,4 +1,4 @@
-"""The verb `testbed`: generate a discourse corpus whose bounds are known exactly."""
+"""`concatmt testbed`: a generated discourse corpus whose bounds are known exactly."""
 
 from pathlib import Path
 from typing import Annotated
@@ -91,6 +91,14 @@ def generate(
     """Generate documents in which some sentences need another one to be translated.
 
     Writes text, contrastive sets and a card with the best accuracy of every restricted observer.
+
+    **Examples**
+
+        concatmt testbed --pair en-ru --output data/testbed --seed 1
+
+        concatmt testbed --pair en-de --output sparse --documents 8000 --density 0.15 -K 8
+
+        concatmt testbed --pair en-ru --output turns --tasks tv,spk --speakers 3
     """
     from concatmt.testbed.card_text import summary
     from concatmt.testbed.corpus import write_testbed
