@@ -55,7 +55,10 @@ def write_weights(path: Path, model: Transformer) -> None:
     tensors = {
         name: parameter.detach().contiguous() for name, parameter in model.named_parameters()
     }
+    path.touch()
+    mode = path.stat().st_mode
     save_file(tensors, path)
+    path.chmod(mode)  # safetensors makes files that their owner alone may read
 
 
 def load_model(folder: Path) -> Transformer:
