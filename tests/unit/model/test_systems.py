@@ -30,6 +30,11 @@ GERMAN = [
     *(f"s4to4+cd+{e}{form}" for e in SEGMENTS[1:] for form in ("", "+pers", "+pers+pse")),
 ]  # fmt: skip
 
+HIGH_RESOURCE = [
+    "base", "s4to4", "s4to4+cd", "s4to4+cd+shift27+pers", "s4to4+cd+lrn+pers",
+    "s4to4+cd+sin+pers+pse",
+]  # fmt: skip
+
 
 def paper_systems() -> set[tuple[str, str]]:
     """(setting, name) of every row of the paper's tables."""
@@ -57,6 +62,7 @@ def test_the_papers_tables_have_49_systems_and_their_names_print_back() -> None:
     assert len(systems) == 49
     assert {name for setting, name in systems if setting == "en-ru"} == set(RUSSIAN)
     assert {name for setting, name in systems if setting == "iwslt17"} == set(GERMAN)
+    assert {name for setting, name in systems if setting == "high-resource"} == set(HIGH_RESOURCE)
     for _, name in systems:
         assert system_name(parse_system(name)) == name
 
@@ -72,9 +78,6 @@ def small_model(name: str) -> Transformer:
             target_vocabulary=VOCABULARY,
         )
     )
-
-
-HIGH_RESOURCE = ["s4to4+cd", "s4to4+cd+shift27+pers"]
 
 
 @pytest.mark.parametrize("name", sorted({*RUSSIAN, *GERMAN, *HIGH_RESOURCE}))
