@@ -1,5 +1,6 @@
 """The `concatmt` command: one module per verb. Heavy imports wait until a verb runs."""
 
+from concatmt.cli import figure, import_fairseq
 from concatmt.cli.app import main
 
-__all__ = ["main"]
+__all__ = ["figure", "import_fairseq", "main"]
