@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--peer")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--sizes", nargs="+", default=["small", "base"])
+    parser.add_argument("--sizes", nargs="*", default=["small", "base"])
     parser.add_argument("--overheads", nargs="*", default=["small"])
     parser.add_argument("--output", type=Path)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
