@@ -235,15 +235,8 @@ class LearnedEncoding(SegmentEncoding):
 
     def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
         super().__init__(config, dim, sentences, shift)
-        self.zero = config.segment_init == "zero"
-        self.weight = nn.Parameter(torch.empty(sentences, self.segment_dim))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw the vectors anew."""
-        if self.zero:
-            nn.init.zeros_(self.weight)
-        else:
+        self.weight = nn.Parameter(torch.zeros(sentences, self.segment_dim))
+        if config.segment_init == "normal":
             nn.init.normal_(self.weight)
 
     def segment_vectors(self, k: Tensor) -> Tensor:

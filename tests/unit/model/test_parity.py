@@ -17,7 +17,6 @@ from small_models import (
 )
 
 from concatmt.corpus.batch import Side, WindowBatch
-from concatmt.model.cache import Cache
 from concatmt.model.directory import load_model, save_model
 from concatmt.model.loss import LossConfig, discount_weights, window_loss
 from concatmt.model.transformer import Transformer
@@ -30,7 +29,7 @@ def by_steps(model: Transformer, batch: WindowBatch, prefix: int) -> torch.Tenso
     """(B, T, V): the first `prefix` tokens in one pass, the others one at a time."""
     inputs = batch.target.shifted_right().tokens
     k = running_segments(inputs, batch.sentences)
-    memory, cache = model.encode(batch.source, batch.sentences), Cache(2, capacity=4)
+    memory, cache = model.encode(batch.source, batch.sentences), model.cache(4)
     steps = [slice(0, prefix), *(slice(i, i + 1) for i in range(prefix, inputs.shape[1]))]
     hidden = [
         model.decode(inputs[:, s], torch.arange(s.start, s.stop)[None] + 2, k[:, s], memory, cache)
@@ -67,7 +66,7 @@ def test_hypotheses_that_share_a_row_do_not_see_each_other(system: str) -> None:
     k = running_segments(inputs, apart.sentences)
     one = WindowBatch.from_lists([source], [beam[0]])
     visible = torch.zeros(1, 3, 0, dtype=torch.bool)
-    cache = Cache(2, capacity=2)
+    cache = model.cache(2)
     with torch.no_grad():
         memory = model.encode(one.source, one.sentences)
         for step in range(inputs.shape[1]):
@@ -93,7 +92,7 @@ def test_candidates_after_a_shared_prefix_equal_their_whole_windows(system: str)
     whole, inputs = log_probs(model, apart), apart.target.shifted_right()
     shared = sum(len(sentence) + 1 for sentence in context) + 1  # with the first <end>
     t = torch.arange(inputs.tokens.shape[1])[None] + 2
-    cache = Cache(2)
+    cache = model.cache()
     with torch.no_grad():
         memory = model.encode(cut(apart.source, torch.tensor([0])), apart.sentences[:1])
         first = torch.tensor([0])
@@ -196,7 +195,7 @@ def test_rows_can_leave_the_cache_in_mid_decoding() -> None:
     batch = random_batch(model, rows=4)
     whole, inputs = log_probs(model, batch), batch.target.shifted_right()
     assert inputs.tokens[:, 0].eq(END).all()
-    cache, kept = Cache(2), torch.tensor([3, 1])
+    cache, kept = model.cache(), torch.tensor([3, 1])
     with torch.no_grad():
         memory = model.encode(batch.source, batch.sentences)
         for step in range(3):

@@ -63,6 +63,13 @@ def test_weights_start_as_those_of_fairseq() -> None:
     assert 0.8 < float(model.encoding.weight.detach().std()) < 1.2
 
 
+@pytest.mark.parametrize("embeddings", ["separate", "decoder-tied", "shared"])
+def test_the_same_seed_gives_the_same_weights(embeddings: str) -> None:
+    first, second = (build("s4to4+lrn", embeddings=embeddings).state_dict() for _ in range(2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not torch.equal(first["source_embedding.weight"], build("base", 1).output.weight)
+
+
 def test_only_pre_norm_has_a_norm_after_the_last_block() -> None:
     names = dict(build("base").named_parameters())
     assert "encoder_norm.weight" not in names
