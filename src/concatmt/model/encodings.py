@@ -99,10 +99,10 @@ class Encoding(nn.Module, ABC):
     kind: ClassVar[str]  # in configurations
     notation: ClassVar[str]  # in names of systems, as the paper writes it
 
-    def __init__(self, config: EncodingConfig, dim: int) -> None:
+    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
+        """For windows of up to `sentences`; `shift` is the resolved one."""
         super().__init__()
         self.persistent = config.persistent
-        self.dim = dim
 
     @abstractmethod
     def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
@@ -124,7 +124,7 @@ class PositionEncoding(Encoding):
     notation = ""
 
     def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim)
+        super().__init__(config, dim, sentences, shift)
         self.table = SinusoidTable(dim)
 
     def positions(self, t: Tensor, k: Tensor, n: Tensor) -> Tensor:
@@ -164,7 +164,7 @@ class SegmentEncoding(Encoding):
     """
 
     def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim)
+        super().__init__(config, dim, sentences, shift)
         self.pse = config.fusion == "pse"
         self.segment_dim = config.segment_dim if self.pse else dim
         self.table = SinusoidTable(dim - self.segment_dim if self.pse else dim)
@@ -243,7 +243,7 @@ class LearnedEncoding(SegmentEncoding):
         return F.embedding(k - 1, self.weight)
 
 
-ENCODINGS: dict[str, type[PositionEncoding] | type[SegmentEncoding]] = {
+ENCODINGS: dict[str, type[Encoding]] = {
     encoding.kind: encoding
     for encoding in (
         PositionEncoding,

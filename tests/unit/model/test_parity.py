@@ -177,7 +177,7 @@ def test_every_parameter_counts(system: str, tmp_path: Path) -> None:
             parameter.copy_(original)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(SYSTEMS), st.integers(0, 10_000), st.integers(1, 9))
 def test_any_split_into_prefix_and_steps_gives_the_same(
     system: str, seed: int, prefix: int
