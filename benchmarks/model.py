@@ -38,14 +38,19 @@ ENCODINGS = ["s4to4", "s4to4+pers", "s4to4+shift8+pers", "s4to4+1hot+pers", "s4t
 
 
 def make_batches(vocabulary: int) -> list[WindowBatch]:
-    """Windows of 4 sentences of 8.6 +- 4.9 tokens (the paper's En-Ru corpus), by length."""
+    """Windows of 4 sentences of 8.6 +- 4.9 tokens (the paper's En-Ru corpus), by length.
+
+    A translation's length is its source's, give or take a fifth.
+    """
     random = np.random.default_rng(1)
+    lengths = np.clip(random.gamma(3.08, 2.79, (4000, 4)), 1, 60)
 
-    def side(count: int) -> list[list[list[int]]]:
-        lengths = np.clip(np.rint(random.gamma(3.08, 2.79, (count, 4))), 1, 60).astype(int)
-        return [[random.integers(4, vocabulary, n).tolist() for n in row] for row in lengths]
+    def side(lengths: Any) -> list[list[list[int]]]:
+        rows = np.maximum(np.rint(lengths), 1).astype(int)
+        return [[random.integers(4, vocabulary, n).tolist() for n in row] for row in rows]
 
-    pairs = sorted(zip(side(4000), side(4000), strict=True), key=_cost)
+    noise = random.lognormal(0, 0.2, lengths.shape)
+    pairs = sorted(zip(side(lengths), side(lengths * noise), strict=True), key=_cost)
     batches = []
     for start in np.linspace(600, 3200, BATCHES).astype(int):
         end = start + 1
