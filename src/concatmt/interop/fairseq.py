@@ -74,6 +74,8 @@ def _load(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: damaged, or not a PyTorch checkpoint") from error
     if not isinstance(state, dict) or not isinstance(state.get("model"), dict):
         raise UserError(f"{path}: not a fairseq checkpoint: it has no 'model'")
+    if not all(isinstance(tensor, Tensor) for tensor in state["model"].values()):
+        raise UserError(f"{path}: not a fairseq checkpoint: its 'model' holds more than tensors")
     return state
 
 
@@ -121,10 +123,8 @@ def _fill(model: Transformer, weights: _Weights, source: Dictionary, target: Dic
     tensors = _embeddings(model, weights, source, target)
     for side, layers in (("encoder", len(model.encoder)), ("decoder", len(model.decoder))):
         for layer in range(layers):
-            for name, tensor in _block(
-                weights, f"{side}.layers.{layer}", side == "decoder"
-            ).items():
-                tensors[f"{side}.{layer}.{name}"] = tensor
+            block = _block(weights, f"{side}.layers.{layer}", side == "decoder")
+            tensors |= {f"{side}.{layer}.{name}": tensor for name, tensor in block.items()}
         if f"{side}_norm.weight" in parameters:
             for kind in ("weight", "bias"):
                 tensors[f"{side}_norm.{kind}"] = weights.take(f"{side}.layer_norm.{kind}")

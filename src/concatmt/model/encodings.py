@@ -5,9 +5,9 @@ disagree. t is the token's position in its window and starts at 2 (fairseq's con
 segment counted from the right (current sentence 1), n the number of sentences in the window. The
 three may have any shapes that broadcast. Does not know windows, batches or beams.
 
-To add an encoding, write one class and add it to `ENCODINGS`. An encoding that acts inside
-attention (a rotation, a bias by sentence distance) would put it into `Signal`, which every block
-receives.
+To add an encoding, write one class and add it to `ENCODINGS`; its `notation` makes it a part of
+systems' names. One that acts inside attention (a rotation, a bias by sentence distance) would get a
+field of its own in `Signal`, which the Transformer has at hand wherever it calls a block.
 """
 
 import math

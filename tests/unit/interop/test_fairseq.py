@@ -190,6 +190,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"decoder_embed_dim": 8}, "decoder_embed_dim = 8"),
     ({"decoder_output_dim": 8}, "decoder_output_dim = 8"),
     ({"num_sent": None}, "'num_sent' is missing"),
+    ({"num_sent": "3"}, "num_sent = '3' is not a number"),
+    ({"num_sent": 0}, "greater than or equal to 1"),
+    ({"pse_segment_dim": "4"}, "pse_segment_dim = '4' is not a number"),
     ({"encoder_attention_heads": None}, "'encoder_attention_heads' is missing"),
     ({"encoder_attention_heads": 5}, "cannot be split over 5 encoder heads"),
     ({"segment_shifted_positions": True, "position_shift": -1}, "position_shift = -1"),
@@ -229,6 +232,7 @@ class Meter:
         ({"args": argparse.Namespace(), "model": {}, "meter": Meter()}, "holds an object of type"),
         ({"model": {}}, "neither 'args' nor 'cfg'"),
         ({"weights": 1}, "it has no 'model'"),
+        ({"model": {"encoder.version": "3"}}, "more than tensors"),
         ([1, 2], "it has no 'model'"),
     ],
 )
