@@ -23,8 +23,8 @@ SLICE_ELEMENTS = 1 << 18  # logits that are normalised at a time: what stays in 
 class Candidates(NamedTuple):
     """Log-probabilities of what may come next."""
 
-    words: Tensor  # (R, count) int64, best first
-    scores: Tensor  # (R, count); -inf where there are not as many words
+    words: Tensor  # (R, count) int64, best first; fewer if the vocabulary is tiny
+    scores: Tensor  # (R, count); -inf where there is no such word
     separator: Tensor  # (R,)
     end: Tensor  # (R,)
 
@@ -32,7 +32,9 @@ class Candidates(NamedTuple):
 class Projection:
     """Hidden states -> candidates, by the model's output layer."""
 
-    def __init__(self, weight: Tensor, pack: Callable[[Tensor], Callable[[Tensor], Tensor]]) -> None:
+    def __init__(
+        self, weight: Tensor, pack: Callable[[Tensor], Callable[[Tensor], Tensor]]
+    ) -> None:
         """weight: (V, D); `pack` makes a linear function of it, in float32 or int8."""
         self.vocabulary = len(weight)
         padding = -self.vocabulary % BLOCK
@@ -47,18 +49,20 @@ class Projection:
     def log_probs(self, hidden: Tensor, tokens: Tensor) -> Tensor:
         """(R,) log-probabilities of `tokens` (R,) under hidden states (R, D), in slices of rows."""
         rows = max(1, LOGITS_AT_A_TIME // self.vocabulary)
-        parts = zip(hidden.split(rows), tokens.split(rows), strict=True)
-        scores = []
-        for states, wanted in parts:
-            logits = self.logits(states)
-            hits = logits.gather(1, wanted[:, None])[:, 0]
+        scores = hidden.new_empty(len(hidden))
+        for start in range(0, len(hidden), rows):
+            part = slice(start, start + rows)
+            logits = self.logits(hidden[part])
+            hits = logits.gather(1, tokens[part, None])[:, 0]
             peaks = logits.amax(dim=1, keepdim=True)
-            scores.append(hits - _masses(logits, peaks).log_().add_(peaks[:, 0]))
-        return torch.cat(scores)
+            scores[part] = hits - _masses(logits, peaks).log_().add_(peaks[:, 0])
+        return scores
 
     def __call__(self, hidden: Tensor, count: int) -> Candidates:
         """The `count` best words of each row, and its boundaries."""
-        return best_candidates(self.logits(hidden), count)
+        found = best_candidates(self.logits(hidden), count)
+        found.words.clamp_(max=self.vocabulary - 1)  # of score -inf where there are too few words
+        return found
 
 
 def best_candidates(logits: Tensor, count: int) -> Candidates:
@@ -71,7 +75,7 @@ def best_candidates(logits: Tensor, count: int) -> Candidates:
     blocks = logits.view(len(logits), -1, BLOCK)
     chosen = blocks.amax(dim=2).topk(min(count, blocks.shape[1]), dim=1).indices
     members = blocks.gather(1, chosen[:, :, None].expand(-1, -1, BLOCK)).flatten(1)
-    values, places = members.topk(count, dim=1)
+    values, places = members.topk(min(count, members.shape[1]), dim=1)
     words = chosen.gather(1, places // BLOCK) * BLOCK + places % BLOCK
     peaks = torch.maximum(values[:, :1], specials.amax(dim=1, keepdim=True))
     masses = specials.sub(peaks).exp_().sum(dim=1).add_(_masses(logits, peaks))

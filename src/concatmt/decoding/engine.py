@@ -26,7 +26,9 @@ class Engine:
         self.device = model.output.weight.device
         self.int8 = int8
         self.model = quantized_copy(model) if int8 else model
-        self.projection = Projection(model.output.weight.detach(), _quantize if int8 else _transpose)
+        self.projection = Projection(
+            model.output.weight.detach(), _quantize if int8 else _transpose
+        )
 
     def encode(self, source: Side, sentences: Tensor) -> Memory:
         """What the decoder needs of source windows; `sentences` (B,) is n."""
@@ -52,6 +54,10 @@ class Engine:
         """The `count` best next words of hidden states (R, D), and the two boundaries."""
         return self.projection(hidden, count)
 
+    def all_log_probs(self, hidden: Tensor) -> Tensor:
+        """(R, D) -> (R, V) log-probabilities of every token."""
+        return self.projection.logits(hidden)[:, : self.projection.vocabulary].log_softmax(dim=1)
+
     def log_probs(self, hidden: Tensor, tokens: Tensor) -> Tensor:
         """(R,) float32: log-probabilities of `tokens` (R,) under hidden states (R, D)."""
         return self.projection.log_probs(hidden, tokens)
@@ -60,7 +66,7 @@ class Engine:
 def quantized_copy(model: Transformer) -> Transformer:
     """The model with every linear layer of its blocks in int8; embeddings are shared with it."""
     kept = {id(parameter): parameter for parameter in model.parameters()}
-    # Nothing is copied but the tree of modules: the new layers replace the weights they are made of.
+    # Nothing is copied but the tree of modules: the new layers replace the old ones in it.
     twin = copy.deepcopy(model, memo=dict(kept))
     for module in list(twin.modules()):
         for name, child in list(module.named_children()):

@@ -6,7 +6,7 @@ hypothesis descends from is a mask, and nothing is copied when beams are reorder
 fairseq's: a hypothesis is finished when its `<end>` is among the best `beam` candidates, and a
 window when `beam` hypotheses are. Does not know text or documents.
 
-Shapes: B windows still searched, H beams (1 at the first step), C cached columns, D model dimension.
+Shapes: B windows still searched, H beams (1 at the first step), C cached columns, D dimensions.
 """
 
 from collections.abc import Sequence
@@ -86,13 +86,16 @@ class Hypothesis:
         return self.log_probs[-1 - len(self.sentences[-1]) :]
 
 
-def search(engine: Engine, windows: Sequence[Window], config: SearchConfig) -> list[list[Hypothesis]]:
-    """The `beam` best translations of each window, best first."""
-    with torch.inference_mode():
-        return _Search(engine, windows, config).run()
+class Choice(NamedTuple):
+    """One step of a search: what continues, and what ends."""
+
+    parents: Tensor  # (B, beam) which hypothesis each beam continues
+    tokens: Tensor  # (B, beam) with what
+    scores: Tensor  # (B, beam) its sum of log-probs, -inf where nothing is left
+    ends: Tensor  # (B, H) the sum with <end> of hypotheses that are finished, else -inf
 
 
-class _Search:
+class Search:
     """The state of a search; its rows are windows, until enough of them are finished to leave."""
 
     def __init__(self, engine: Engine, windows: Sequence[Window], config: SearchConfig) -> None:
@@ -102,7 +105,6 @@ class _Search:
         self.live = [True] * len(windows)  # whether a row is still searched
         sentences = self._tensor([len(window.source) for window in windows])
         given = self._tensor([len(window.forced) for window in windows])
-        self.memory = engine.encode(side_from_lists([w.source for w in windows]), sentences)
         rule = Boundaries if config.constrained else Free
         self.boundaries = rule.start(sentences, self._limits(), given)
         empty = self._tensor([[[]]] * len(windows))
@@ -110,11 +112,12 @@ class _Search:
         self.sums = empty  # (B, H, steps) sums of log-probs up to each token
         self.scores = self._tensor([[0.0]] * len(windows))  # (B, H) the last of them
 
+    @torch.inference_mode()
     def run(self) -> list[list[Hypothesis]]:
-        """Search until every window is finished."""
+        """The translations of each window, best first."""
         hidden = self._prefill()
         while True:
-            choice = self._choose(hidden)
+            choice = self.choose(hidden)
             self._finish(choice)
             if not any(self.live):
                 break
@@ -137,10 +140,13 @@ class _Search:
         return self._tensor([row + [1] * (longest - len(row)) for row in limits])
 
     def _prefill(self) -> Tensor:
-        """Run `<end>` and what is forced through the decoder: one pass, shared by all beams.
+        """Run the source through the encoder, and `<end>` and what is forced through the decoder.
 
-        Returns the hidden states (B, 1, D) that predict the first free token.
+        One pass, shared by all beams; returns hidden states (B, 1, D) that predict the first free
+        token.
         """
+        source = side_from_lists([window.source for window in self.windows])
+        self.memory = self.engine.encode(source, self.boundaries.sentences)
         rows, segments = zip(*map(_forced_inputs, self.windows), strict=True)
         lengths = self._tensor([len(row) for row in rows])
         longest = int(lengths.max())
@@ -164,7 +170,7 @@ class _Search:
         t = (self.prefix + self.tokens.shape[2] - 1)[:, None] + FIRST_POSITION
         return self.engine.decode(tokens, t, segments, self.memory, self.cache, self.visible)
 
-    def _choose(self, hidden: Tensor) -> "_Choice":
+    def choose(self, hidden: Tensor) -> Choice:
         """What to continue (B, H, D) hidden states with."""
         windows, beams, _ = hidden.shape
         beam = self.config.beam
@@ -184,9 +190,9 @@ class _Search:
         better = (scores[:, None, :] > ends[:, :, None]).sum(2)
         better += (ends[:, None, :] > ends[:, :, None]).sum(2)
         ends = ends.masked_fill_(better >= beam, -torch.inf)
-        return _Choice(places // options.shape[2], ids.flatten(1).gather(1, places), scores, ends)
+        return Choice(places // options.shape[2], ids.flatten(1).gather(1, places), scores, ends)
 
-    def _finish(self, choice: "_Choice") -> None:
+    def _finish(self, choice: Choice) -> None:
         """Take out the hypotheses that end here, best first, and note which windows are done."""
         rows, beams = choice.ends.isfinite().nonzero(as_tuple=True)
         order = choice.ends[rows, beams].argsort(descending=True)
@@ -205,7 +211,7 @@ class _Search:
         score = total / len(log_probs) ** self.config.length_penalty
         return Hypothesis(self.tokens[row, beam].tolist(), log_probs, score)
 
-    def _continue(self, choice: "_Choice") -> tuple[Tensor, Tensor]:
+    def _continue(self, choice: Choice) -> tuple[Tensor, Tensor]:
         """Follow the choice, without windows that are done; returns the next inputs (B, H)."""
         parents, tokens, scores, _ = choice
         segments = self.boundaries.follow(parents, tokens)
@@ -227,15 +233,6 @@ class _Search:
         self.visible = self.visible[at]
         self.scores = scores
         return tokens, segments
-
-
-class _Choice(NamedTuple):
-    """One step of a search: what continues, and what ends."""
-
-    parents: Tensor  # (B, beam) which hypothesis each beam continues
-    tokens: Tensor  # (B, beam) with what
-    scores: Tensor  # (B, beam) its sum of log-probs, -inf where nothing is left
-    ends: Tensor  # (B, H) the sum with <end> of hypotheses that are finished, else -inf
 
 
 def _forced_inputs(window: Window) -> tuple[list[int], list[int]]:
