@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -156,8 +157,20 @@ def our_worker(size: str, threads: int, systems: list[str]) -> Worker:
     return Worker([sys.executable, __file__, "--worker", json.dumps(spec)])
 
 
-def peer_worker(peer: str, size: str, threads: int, batches: Path) -> Worker:
-    """A process with the peer's model of the same size."""
+def write_batches(path: Path, batches: Iterable[WindowBatch]) -> None:
+    """Write batches as plain arrays, which the peer can read."""
+    arrays = {}
+    for i, batch in enumerate(batches):
+        arrays[f"source{i}"] = batch.source.tokens.numpy()
+        arrays[f"target{i}"] = batch.target.tokens.numpy()
+        arrays[f"shifted{i}"] = batch.target.shifted_right().tokens.numpy()
+    np.savez(path, **arrays)  # type: ignore[arg-type]
+
+
+def peer_worker(
+    peer: str, size: str, threads: int, batches: Path, count: int, optimise: bool = False
+) -> Worker:
+    """A process with the peer's model of the same size, and `count` batches."""
     shape = SIZES[size]
     spec = {
         "dim": shape.dim,
@@ -168,7 +181,8 @@ def peer_worker(peer: str, size: str, threads: int, batches: Path) -> Worker:
         "vocabulary": VOCABULARY[size],
         "threads": threads,
         "batches": str(batches),
-        "count": BATCHES,
+        "count": count,
+        "optimise": optimise,
     }
     script = str(Path(__file__).with_name("model_peer.py"))
     return Worker([peer, script, json.dumps(spec)])
@@ -181,14 +195,9 @@ def compare(peer: str, size: str, threads: int, rounds: int) -> dict[str, Any]:
     work = [flops(batch, size) for batch in batches]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "batches.npz"
-        arrays = {}
-        for i, batch in enumerate(batches):
-            arrays[f"source{i}"] = batch.source.tokens.numpy()
-            arrays[f"target{i}"] = batch.target.tokens.numpy()
-            arrays[f"shifted{i}"] = batch.target.shifted_right().tokens.numpy()
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+        write_batches(file, batches)
         ours = our_worker(size, threads, ["s4to4"])
-        theirs = peer_worker(peer, size, threads, file)
+        theirs = peer_worker(peer, size, threads, file, BATCHES)
         ours.ask("0 s4to4")
         theirs.ask("0")
         rows = []

@@ -13,13 +13,15 @@ import statistics
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from model import VOCABULARY, Worker, flops, gemm_rate
+from model import VOCABULARY, Worker, flops, gemm_rate, peer_worker, write_batches
 
+from concatmt.corpus.batches import BatchConfig, BatchStream
 from concatmt.corpus.prepare import CorpusConfig, prepare
 from concatmt.corpus.store import Store
 from concatmt.corpus.windows import Windows
@@ -28,13 +30,19 @@ from concatmt.model.config import SIZES
 from concatmt.model.systems import parse_system
 from concatmt.settings import parse_settings
 from concatmt.text.pipeline import TextSettings
-from concatmt.training.config import TrainingConfig
+from concatmt.training.config import OptimiserConfig, TrainingConfig
 from concatmt.training.processes import Processes
 from concatmt.training.run import Run
 from concatmt.training.train import Task, build_model
 from concatmt.training.trainer import Trainer
 
 TOKENS = 4096
+CONFIG = TrainingConfig(
+    tokens_per_update=TOKENS,
+    batch=BatchConfig(tokens=TOKENS),
+    validate_every=1 << 30,
+    optimiser=OptimiserConfig(learning_rate=1e-4),
+)
 VARIANTS = {
     "s4to4": ("s4to4", "exact"),
     "s4to4+cd": ("s4to4+cd", "exact"),
@@ -79,14 +87,7 @@ def write_data(folder: Path, vocabulary: int, documents: int = 1500) -> Path:
 def make_trainer(data: Path, folder: Path, size: str, variant: str) -> Trainer:
     """A trainer that validates never."""
     system, discounting = VARIANTS[variant]
-    tree = {
-        "tokens_per_update": TOKENS,
-        "batch": {"tokens": TOKENS},
-        "validate_every": 1 << 30,
-        "discounting": discounting,
-        "optimiser": {"learning_rate": 1e-4},
-    }
-    config = parse_settings(TrainingConfig, tree, "-")
+    config = CONFIG.model_copy(update={"discounting": discounting})
     store = Store.open(data)
     task = Task(data, parse_system(system), SIZES[size], config, 1)
     torch.manual_seed(1)
@@ -127,43 +128,16 @@ def serve(spec: dict[str, Any]) -> None:
             print(json.dumps(answer), flush=True)
 
 
-def write_batches(data: Path, count: int, path: Path) -> None:
-    """The first batches of the first epoch, for the peer."""
-    arrays = {}
-    config = parse_settings(TrainingConfig, {"batch": {"tokens": TOKENS}}, "-").batch
-    from concatmt.corpus.batches import BatchStream
-
-    windows = Windows.of(Store.open(data).split("train"), 4)
-    stream = BatchStream(windows, config, 1)
-    for i, batch in zip(range(count), stream.epoch_batches(), strict=False):
-        arrays[f"source{i}"] = batch.source.tokens.numpy()
-        arrays[f"target{i}"] = batch.target.tokens.numpy()
-        arrays[f"shifted{i}"] = batch.target.shifted_right().tokens.numpy()
-    np.savez(path, **arrays)  # type: ignore[arg-type]
-
-
 def compare(peer: str, size: str, threads: int, rounds: int) -> dict[str, Any]:
     """Medians over rounds of one update each."""
-    shape = SIZES[size]
     with tempfile.TemporaryDirectory() as folder:
         data = write_data(Path(folder), VOCABULARY[size])
-        write_batches(data, rounds + 1, Path(folder) / "batches.npz")
+        batches = Path(folder) / "batches.npz"
+        stream = BatchStream(Windows.of(Store.open(data).split("train"), 4), CONFIG.batch, 1)
+        write_batches(batches, islice(stream.epoch_batches(), rounds + 1))
         spec = {"threads": threads, "data": str(data), "size": size}
         ours = Worker([sys.executable, __file__, "--worker", json.dumps(spec)])
-        peer_spec = {
-            "dim": shape.dim,
-            "layers": shape.encoder.layers,
-            "heads": shape.encoder.heads,
-            "ffn": shape.encoder.feed_forward,
-            "dropout": shape.dropout,
-            "vocabulary": VOCABULARY[size],
-            "threads": threads,
-            "batches": str(Path(folder) / "batches.npz"),
-            "count": rounds + 1,
-            "optimise": True,
-        }
-        script = str(Path(__file__).with_name("model_peer.py"))
-        theirs = Worker([peer, script, json.dumps(peer_spec)])
+        theirs = peer_worker(peer, size, threads, batches, rounds + 1, optimise=True)
         rows: list[dict[str, float]] = []
         for i in range(rounds + 1):
             rate = ours.ask("gemm")["rate"]
