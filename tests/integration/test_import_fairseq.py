@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from concatmt.model.directory import load_model
-from concatmt.text.vocabulary import Vocabulary
+from concatmt.text.pipeline import TextPipeline
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden" / "shift"
 
@@ -45,10 +45,11 @@ def test_a_checkpoint_becomes_a_model_directory(workspace: Path) -> None:
     assert "model: s4to4+cd+shift8, " in done.stdout
     model = load_model(workspace / "model")
     assert model.config.shift == 8
-    for side in ("source", "target"):
-        vocabulary = Vocabulary.load(workspace / "model" / f"{side}.vocab")
-        assert len(vocabulary) == model.config.source_vocabulary == 49
-        assert vocabulary.symbols[4:6] == ["<s>", "w0"]
+    text = TextPipeline.load(workspace / "model" / "text")
+    for codec in (text.source, text.target):
+        assert len(codec) == model.config.source_vocabulary == 49
+        assert codec.vocabulary.symbols[4:6] == ["<s>", "w0"]
+        assert codec.decode(codec.encode("w0 w3")) == "w0 w3"
     assert run(workspace).returncode == 0  # again: the old directory is replaced
 
 

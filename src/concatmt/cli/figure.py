@@ -15,7 +15,12 @@ app.add_typer(figures, name="figure")
 def pca(
     output: Annotated[Path, typer.Option("--output", "-o", help="A .png, .svg or .pdf file.")],
 ) -> None:
-    """Explained variance of the sinusoidal positions (section 2.3 of the paper)."""
+    """Explained variance of the sinusoidal positions (section 2.3 of the paper).
+
+    **Examples**
+
+        concatmt figure pca --output pca.svg
+    """
     from concatmt.experiments.encoding_figures import DIM, components_for, draw_pca
 
     draw_pca(output)
@@ -27,7 +32,12 @@ def pca(
 def encodings(
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder; one picture each.")],
 ) -> None:
-    """The matrix of every encoding over a window of four sentences."""
+    """The matrix of every encoding over a window of four sentences.
+
+    **Examples**
+
+        concatmt figure encodings --output pictures
+    """
     from concatmt.experiments.encoding_figures import draw_encoding
     from concatmt.model.encodings import ENCODINGS
 

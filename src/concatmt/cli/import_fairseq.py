@@ -21,6 +21,12 @@ def import_fairseq(
     """Turn a `transformer` or `concat_transformer` into a model directory.
 
     An option or a tensor that has no equal here is refused: what is written computes the same.
+    Text for the model is words separated by spaces, as its dictionaries have them.
+
+    **Examples**
+
+        concatmt import-fairseq checkpoint_best.pt --source-dict dict.en.txt
+        --target-dict dict.ru.txt --output model
     """
     from concatmt.interop.fairseq import import_checkpoint
     from concatmt.model.directory import save_model
@@ -37,5 +43,12 @@ def import_fairseq(
 
 def write_text(folder: Path, source: "Vocabulary", target: "Vocabulary") -> None:
     """The text side of the model: words separated by spaces, in these vocabularies."""
-    source.save(folder / "source.vocab")
-    target.save(folder / "target.vocab")
+    from concatmt.text.pipeline import Languages, TextPipeline, TextSettings
+    from concatmt.text.whitespace import WhitespaceCodec, WhitespaceConfig
+
+    same = source.symbols == target.symbols
+    config = WhitespaceConfig(vocabulary="joint" if same else "separate")
+    # A checkpoint need not name its languages, and words between spaces need no rules of any.
+    settings = TextSettings(languages=Languages(source="und", target="und"), text=config)
+    codecs = WhitespaceCodec(source), WhitespaceCodec(target)
+    TextPipeline(settings, *codecs).save(folder / "text")
