@@ -7,7 +7,7 @@ Byte-order marks, Windows line ends and control characters are accepted, mended 
 import gzip
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,24 +44,28 @@ def read_lines(path: Path, report: ReadReport) -> Iterator[str]:
     """The lines of a file, without their ends."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; check the path in the config")
-    name = str(path)
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                line = raw.decode("utf-8").removesuffix("\n")
-            except UnicodeDecodeError as error:
-                byte = raw[error.start]
-                raise UserError(
-                    f"{path}, line {number}, byte {error.start + 1}: not UTF-8 (0x{byte:02x});"
-                    " convert the file to UTF-8"
-                ) from error
-            if number == 1 and line.startswith(BOM):
-                line = line.removeprefix(BOM)
-                report.marks[name] += 1
-            if line.endswith("\r"):
-                line = line.removesuffix("\r")
-                report.windows_ends[name] += 1
-            yield mend(line, name, report)
+        yield from decode_lines(file, str(path), report)
+
+
+def decode_lines(raw_lines: Iterable[bytes], name: str, report: ReadReport) -> Iterator[str]:
+    """Lines of bytes as text, without their ends; `name` is where they come from, for messages."""
+    for number, raw in enumerate(raw_lines, start=1):
+        try:
+            line = raw.decode("utf-8").removesuffix("\n")
+        except UnicodeDecodeError as error:
+            byte = raw[error.start]
+            raise UserError(
+                f"{name}, line {number}, byte {error.start + 1}: not UTF-8 (0x{byte:02x});"
+                " convert the file to UTF-8"
+            ) from error
+        if number == 1 and line.startswith(BOM):
+            line = line.removeprefix(BOM)
+            report.marks[name] += 1
+        if line.endswith("\r"):
+            line = line.removesuffix("\r")
+            report.windows_ends[name] += 1
+        yield mend(line, name, report)
 
 
 def mend(text: str, file: str, report: ReadReport) -> str:

@@ -87,10 +87,11 @@ class SinusoidTable:
     def __call__(self, positions: Tensor) -> Tensor:
         """(...) int64 -> (..., dim). Any position is exact; there is no upper limit."""
         needed = int(positions.max()) + 1 if positions.numel() else 0
-        if needed > len(self.rows) or self.rows.device != positions.device:
+        rows = self.rows  # another thread may put a shorter table there
+        if needed > len(rows) or rows.device != positions.device:
             length = max(1024, 1 << (needed - 1).bit_length())
-            self.rows = sinusoid(torch.arange(length, device=positions.device), self.dim)
-        return F.embedding(positions, self.rows)
+            self.rows = rows = sinusoid(torch.arange(length, device=positions.device), self.dim)
+        return F.embedding(positions, rows)
 
 
 class Encoding(nn.Module, ABC):

@@ -1,0 +1,1 @@
+"""Translations of windows and documents, and scores of given translations."""

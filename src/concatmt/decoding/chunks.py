@@ -1,0 +1,60 @@
+"""Input cut into chunks that are translated one at a time, so that memory stays bounded.
+
+Where chunks begin depends on the input and the mode alone. A chunk is translated by one process
+and written at once, which makes the bytes of an output independent of the number of processes and
+of interruptions. A document longer than a chunk goes on in the next, which is of the same group.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from concatmt.decoding.inputs import Part
+from concatmt.files import hash_text
+
+
+@dataclass(frozen=True)
+class ChunkSize:
+    """When a chunk is full: with so many sentences, or so many parts of documents."""
+
+    sentences: int
+    parts: int
+
+
+# Windows of `redecode` are independent: a chunk is what is worth sorting by length. In `prefix`
+# documents go side by side: it takes many of them, whatever their length.
+SIZES = {"redecode": ChunkSize(1024, 1024), "prefix": ChunkSize(4096, 64)}
+
+
+@dataclass
+class Chunk:
+    """Parts of documents; only the first may continue a document of the chunk before."""
+
+    index: int
+    group: int  # chunks of one group depend on each other
+    parts: list[Part] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    @property
+    def hash(self) -> str:
+        """Of everything that the translation depends on."""
+        return hash_text(
+            repr([(p.document, p.first, p.source, p.gold, p.blank) for p in self.parts])
+        )
+
+
+def cut_chunks(parts: Iterable[Part | None], size: ChunkSize) -> Iterator[Chunk]:
+    """Chunks of `size`, or smaller ones where the input pauses (None)."""
+    chunk = Chunk(0, 0)
+    for part in parts:
+        if part is not None:
+            chunk.parts.append(part)
+        full = len(chunk) >= size.sentences or len(chunk.parts) >= size.parts
+        if chunk.parts and (part is None or full):
+            yield chunk
+            chunk = Chunk(chunk.index + 1, chunk.group)
+        if len(chunk.parts) == 1 and part is not None and part.first == 0:
+            chunk.group = chunk.index
+    if chunk.parts:
+        yield chunk

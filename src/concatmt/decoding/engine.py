@@ -1,0 +1,85 @@
+"""A model made ready for decoding: its linear layers packed, its output layer ranking candidates.
+
+Everything that decoding asks of a model goes through here, in float32 or int8, on the device where
+the model is. Does not know hypotheses, windows or text.
+"""
+
+import copy
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from concatmt.corpus.batch import Side
+from concatmt.decoding.candidates import Candidates, Projection
+from concatmt.decoding.quantize import QuantizedLinear
+from concatmt.model.cache import Cache
+from concatmt.model.transformer import Memory, Transformer
+
+
+class Engine:
+    """Encoder, decoder and output layer of a model, for inference."""
+
+    def __init__(self, model: Transformer, int8: bool = False) -> None:
+        """With `int8` the model is copied and its linear layers quantised, on the CPU."""
+        self.config = model.config
+        self.device = model.output.weight.device
+        self.int8 = int8
+        self.model = quantized_copy(model) if int8 else model
+        self.projection = Projection(
+            model.output.weight.detach(), _quantize if int8 else _transpose
+        )
+
+    def encode(self, source: Side, sentences: Tensor) -> Memory:
+        """What the decoder needs of source windows; `sentences` (B,) is n."""
+        return self.model.encode(source.to(self.device), sentences.to(self.device))
+
+    def decode(
+        self,
+        tokens: Tensor,
+        t: Tensor,
+        k: Tensor,
+        memory: Memory,
+        cache: Cache | None = None,
+        visible: Tensor | None = None,
+    ) -> Tensor:
+        """Hidden states (B, T, D) of decoder inputs (B, T); see `Transformer.decode`."""
+        return self.model.decode(tokens, t, k, memory, cache, visible)
+
+    def cache(self, capacity: int) -> Cache:
+        """An empty cache with room for `capacity` columns."""
+        return Cache(len(self.model.decoder), capacity)
+
+    def candidates(self, hidden: Tensor, count: int) -> Candidates:
+        """The `count` best next words of hidden states (R, D), and the two boundaries."""
+        return self.projection(hidden, count)
+
+    def all_log_probs(self, hidden: Tensor) -> Tensor:
+        """(R, D) -> (R, V) log-probabilities of every token."""
+        return self.projection.logits(hidden)[:, : self.projection.vocabulary].log_softmax(dim=1)
+
+    def log_probs(self, hidden: Tensor, tokens: Tensor) -> Tensor:
+        """(R,) float32: log-probabilities of `tokens` (R,) under hidden states (R, D)."""
+        return self.projection.log_probs(hidden, tokens)
+
+
+def quantized_copy(model: Transformer) -> Transformer:
+    """The model with every linear layer of its blocks in int8; embeddings are shared with it."""
+    kept = {id(parameter): parameter for parameter in model.parameters()}
+    # Nothing is copied but the tree of modules: the new layers replace the old ones in it.
+    twin = copy.deepcopy(model, memo=dict(kept))
+    for module in list(twin.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.Linear) and child is not twin.output:
+                setattr(module, name, QuantizedLinear(child.weight.detach(), child.bias))
+    return twin
+
+
+def _transpose(weight: Tensor) -> Callable[[Tensor], Tensor]:
+    # With few rows, a product with columns of a row-major matrix is faster than with its rows.
+    transposed = weight.t().contiguous()
+    return lambda x: torch.mm(x, transposed)
+
+
+def _quantize(weight: Tensor) -> Callable[[Tensor], Tensor]:
+    return QuantizedLinear(weight, None)

@@ -1,0 +1,74 @@
+"""A translation job: streams of parts in, text out, to a file with a journal or to a stream.
+
+Joins inputs, chunks, translator, writer and journal; each of them is somewhere else.
+"""
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import TextIO
+
+from concatmt.decoding.chunks import SIZES, Chunk, cut_chunks
+from concatmt.decoding.inputs import Part
+from concatmt.decoding.journal import Entry, Journal
+from concatmt.decoding.outputs import Writer
+from concatmt.decoding.translation import History, Passage, Report
+from concatmt.decoding.translator import Translator
+from concatmt.progress import Progress
+
+
+class Job:
+    """What is done with every chunk."""
+
+    def __init__(self, translator: Translator, writer: Writer) -> None:
+        self.translator, self.writer = translator, writer
+        self.history = History()  # of a document that goes on in the next chunk
+
+    def chunks(self, parts: Iterable[Part | None]) -> Iterator[Chunk]:
+        """The input in chunks."""
+        return cut_chunks(parts, SIZES[self.translator.config.mode])
+
+    def translate(self, chunk: Chunk) -> Entry:
+        """One chunk."""
+        before, self.translator.report = self.translator.report, Report()
+        passages = [Passage(part.source, part.gold) for part in chunk.parts]
+        if chunk.parts[0].first:
+            passages[0].history = deepcopy(self.history)
+        translations = self.translator.translate_passages(passages)
+        report, self.translator.report = self.translator.report, before
+        before.add(report)
+        self.history = passages[-1].history
+        pairs = zip(chunk.parts, translations, strict=True)
+        text = "".join(self.writer.part(part, of_part) for part, of_part in pairs)
+        return Entry(chunk.hash, report, self.history, text)
+
+
+def translate_stream(
+    job: Job, parts: Iterable[Part | None], output: TextIO, progress: Progress
+) -> Report:
+    """Write each chunk as soon as it is translated."""
+    output.write(job.writer.head(job.translator.signature))
+    for chunk in job.chunks(parts):
+        output.write(job.translate(chunk).text)
+        output.flush()
+        progress.advance(len(chunk))
+    return job.translator.report
+
+
+def translate_file(
+    job: Job, parts: Iterable[Part | None], journal: Journal, progress: Progress
+) -> Report | None:
+    """Write a file by way of the journal; the report, from the process that joins the chunks."""
+    count = 0
+    for chunk in job.chunks(parts):
+        count += 1
+        if chunk.group % journal.shard.count != journal.shard.rank:
+            continue
+        entry = journal.read(chunk.index, chunk.hash)
+        if entry is None:
+            entry = job.translate(chunk)
+            journal.write(chunk.index, entry)
+        job.history = entry.history
+        progress.advance(len(chunk))
+    if journal.shard.rank:
+        return None
+    return journal.join(count, job.writer.head(job.translator.signature))

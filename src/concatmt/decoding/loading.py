@@ -1,0 +1,44 @@
+"""A model directory made ready: engine, text pipeline, and what a signature says of them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from concatmt.decoding.engine import Engine
+from concatmt.errors import UserError
+from concatmt.files import read_json
+from concatmt.model.directory import CONFIG, load_model
+from concatmt.model.systems import system_name
+from concatmt.signature import Value
+from concatmt.text.pipeline import TextPipeline
+
+HASH_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """What is needed to translate and to score."""
+
+    engine: Engine
+    text: TextPipeline
+    identity: dict[str, Value]  # the first keys of every signature
+
+    @classmethod
+    def load(cls, folder: Path, int8: bool = False) -> "LoadedModel":
+        """Read and check a model directory."""
+        model = load_model(folder)
+        text = TextPipeline.load(folder / "text")
+        sizes = len(text.source), len(text.target)
+        config = model.config
+        if sizes != (config.source_vocabulary, config.target_vocabulary):
+            raise UserError(
+                f"{folder}: the text pipeline has {sizes[0]} and {sizes[1]} ids, the model"
+                f" {config.source_vocabulary} and {config.target_vocabulary}: they do not belong"
+                " together"
+            )
+        weights = read_json(folder / CONFIG, "model directory")["weights_sha256"]
+        identity: dict[str, Value] = {
+            "system": system_name(config.system),
+            "model": weights[:HASH_DIGITS],
+            "precision": "int8" if int8 else "float32",
+        }
+        return cls(Engine(model, int8), text, identity)

@@ -1,0 +1,48 @@
+"""Linear layers in int8 on the CPU: weights by output channel, activations by row.
+
+A row's scale is its own largest value, so a result does not depend on the other rows of a batch.
+The product is oneDNN's. Does not know models.
+"""
+
+import torch
+from torch import Tensor, nn
+
+STEPS = 127  # int8 values on either side of 0
+OFFSET = 128  # activations are unsigned there: oneDNN's fast product is uint8 by int8
+
+
+class QuantizedLinear(nn.Module):
+    """y = x W' + b with W and x rounded to 8 bits."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        """weight: (out, in) float32."""
+        super().__init__()
+        scales = weight.abs().amax(dim=1).clamp_(min=1e-12).div_(STEPS)
+        rounded = weight.div(scales[:, None]).round_().to(torch.int8)
+        self.packed = torch.ops.onednn.qlinear_prepack(rounded, None)
+        self.scales = scales
+        self.zeros = torch.zeros(len(weight), dtype=torch.int64)
+        self.bias = None if bias is None else bias.detach()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., in) -> (..., out)"""
+        peaks = x.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12)
+        # Truncation of a positive number plus a half is rounding.
+        levels = torch.mul(x, STEPS / peaks).add_(OFFSET + 0.5).to(torch.uint8)
+        y: Tensor = torch.ops.onednn.qlinear_pointwise(
+            levels,
+            1 / STEPS,
+            OFFSET,
+            self.packed,
+            self.scales,
+            self.zeros,
+            None,
+            1.0,
+            0,
+            torch.float32,
+            "none",
+            [],
+            "",
+        )
+        y.mul_(peaks)
+        return y if self.bias is None else y.add_(self.bias)

@@ -1,0 +1,162 @@
+"""One sentence in, one sentence out: windows are made of it, and text of what the search finds.
+
+Owns what happens in the cases that a search cannot serve: empty sentences stay empty, sentences
+beyond the limit are split, copied or refused, a wrong number of sentences is mended by the chosen
+policy, and an empty translation gives way to the source. Does not know documents or files.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from concatmt.corpus.lines import CONTROL
+from concatmt.decoding.engine import Engine
+from concatmt.decoding.pool import translate_windows
+from concatmt.decoding.search import Hypothesis, Window
+from concatmt.decoding.translation import (
+    Alternative,
+    History,
+    Report,
+    TranslateConfig,
+    Translation,
+)
+from concatmt.errors import UserError
+from concatmt.text.pipeline import TextPipeline
+from concatmt.text.vocabulary import UNK
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A sentence to translate: as text, as ids, and the windows whose last sentences it takes.
+
+    There are none for an empty or copied sentence, one as a rule, several for a split one.
+    """
+
+    sentence: str
+    ids: list[int]
+    windows: list[Window]
+
+
+class SentenceTranslator:
+    """Sentences, with the history of each, to translations."""
+
+    def __init__(self, engine: Engine, text: TextPipeline, config: TranslateConfig) -> None:
+        self.engine, self.text, self.config = engine, text, config
+
+    def task(self, sentence: str, history: History, report: Report) -> Task:
+        """What has to be searched for `sentence`."""
+        report.sentences += 1
+        ids = self.text.source.encode(sentence) if sentence.strip() else []
+        report.unknown += ids.count(UNK)
+        if not ids:
+            return Task(sentence, [], [])
+        if len(ids) >= self.config.max_tokens:
+            return self._long(sentence, ids, report)
+        source, forced = [*history.source, ids], list(history.target)
+        before = len(source)
+        while sum(map(len, source)) + len(source) > self.config.max_tokens:
+            source, forced = source[1:], forced[1:]
+        report.trimmed += len(source) < before
+        return Task(sentence, ids, [self._window(source, forced)])
+
+    def translate(self, tasks: Sequence[Task], report: Report, threads: int) -> list[Translation]:
+        """The translation of each task's sentence."""
+        windows = [window for task in tasks for window in task.windows]
+        hypotheses = iter(self._search(windows, report, threads))
+        return [self._translation(task, _hypotheses_of(task, hypotheses), report) for task in tasks]
+
+    def _window(self, source: list[list[int]], forced: list[list[int]]) -> Window:
+        if self.config.mode == "redecode":
+            forced = []
+        return Window(source, forced, zlib.crc32(repr(source).encode()))
+
+    def _long(self, sentence: str, ids: list[int], report: Report) -> Task:
+        report.long += 1
+        limit = self.config.max_tokens - 1  # <end> is a token too
+        if self.config.long == "error":
+            raise UserError(
+                f"a sentence of {len(ids):,} tokens, {sentence[:40]!r}...; the limit is {limit:,}:"
+                " raise max_tokens, or choose to split or copy long sentences"
+            )
+        if self.config.long == "copy":
+            return Task(sentence, [], [])
+        count = -(-len(ids) // limit)
+        size = -(-len(ids) // count)
+        pieces = [ids[start : start + size] for start in range(0, len(ids), size)]
+        # As context it would leave no room: later sentences see its last piece.
+        return Task(sentence, pieces[-1], [self._window([piece], []) for piece in pieces])
+
+    def _search(
+        self, windows: Sequence[Window], report: Report, threads: int
+    ) -> list[list[Hypothesis]]:
+        """The hypotheses of each window; a wrong number of sentences is counted and mended."""
+        search = self.config.search
+        pool = self.config.pool.model_copy(update={"threads": threads})
+        found = translate_windows(self.engine, windows, search, pool)
+        if search.constrained:
+            return found
+        wrong = [
+            i
+            for i, window in enumerate(windows)
+            if len(found[i][0].sentences) + len(window.forced) != len(window.source)
+        ]
+        report.miscounts += len(wrong)
+        if self.config.miscount == "retranslate" and wrong:
+            constrained = search.model_copy(update={"constrained": True})
+            again = translate_windows(self.engine, [windows[i] for i in wrong], constrained, pool)
+            for i, hypotheses in zip(wrong, again, strict=True):
+                found[i] = hypotheses
+        return found
+
+    def _translation(
+        self, task: Task, found: Sequence[Sequence[Hypothesis]], report: Report
+    ) -> Translation:
+        if not found:
+            # An empty sentence, or one that is copied by policy.
+            text = task.sentence if task.sentence.strip() else ""
+            return Translation(task.sentence, text, tokens=self.text.target.encode(text))
+        if len(found) > 1:
+            return self._join(task, found, report)
+        window = task.windows[0]
+        alternatives = [self._alternative(window, hypothesis) for hypothesis in found[0]]
+        # The best one that is not empty as text.
+        alternatives = [one for one in alternatives if one.text][: self.config.nbest]
+        if not alternatives:
+            return self._copied(task, report)
+        best = alternatives[0]
+        return Translation(
+            task.sentence, best.text, best.score, best.log_prob, best.tokens, alternatives
+        )
+
+    def _join(
+        self, task: Task, found: Sequence[Sequence[Hypothesis]], report: Report
+    ) -> Translation:
+        """The translation of a split sentence: its pieces one after the other."""
+        log_probs = [value for hypotheses in found for value in hypotheses[0].log_probs]
+        pieces = [hypotheses[0].sentences[-1] for hypotheses in found]
+        text = " ".join(filter(None, map(self._text, pieces)))
+        if not text:
+            return self._copied(task, report)
+        score = sum(log_probs) / len(log_probs) ** self.config.search.length_penalty
+        return Translation(task.sentence, text, score, sum(log_probs), pieces[-1])
+
+    def _alternative(self, window: Window, hypothesis: Hypothesis) -> Alternative:
+        sentences = [*window.forced, *hypothesis.sentences]
+        texts = [self._text(sentence) for sentence in sentences]
+        log_prob = sum(hypothesis.current_log_probs)
+        return Alternative(texts[-1], hypothesis.score, log_prob, list(sentences[-1]), texts)
+
+    def _copied(self, task: Task, report: Report) -> Translation:
+        report.copied += 1
+        return Translation(
+            task.sentence, task.sentence, tokens=self.text.target.encode(task.sentence)
+        )
+
+    def _text(self, ids: Sequence[int]) -> str:
+        """One line of text: a model that spells in bytes could write a line end."""
+        return " ".join(CONTROL.sub(" ", self.text.target.decode(ids)).split())
+
+
+def _hypotheses_of(task: Task, hypotheses: Iterator[list[Hypothesis]]) -> list[list[Hypothesis]]:
+    """The next hypotheses, as many as the task has windows."""
+    return [next(hypotheses) for _ in task.windows]

@@ -1,0 +1,107 @@
+"""What goes into translating a document and what comes out: settings, translations, a report.
+
+Does not know models.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from concatmt.decoding.pool import PoolConfig
+from concatmt.decoding.search import SearchConfig
+from concatmt.settings import Settings
+
+
+class TranslateConfig(Settings):
+    """How documents are translated."""
+
+    mode: Literal["prefix", "redecode"] = "prefix"
+    target_context: Literal["own", "gold", "none"] = "own"  # what `prefix` forces
+    context: Annotated[int, Field(ge=0)] | None = None  # sentences; None: as many as the model has
+    search: SearchConfig = SearchConfig()
+    miscount: Literal["last", "retranslate"] = "last"  # unconstrained: if the count is wrong
+    long: Literal["split", "copy", "error"] = "split"  # sentences of more than max_tokens
+    max_tokens: Annotated[int, Field(ge=1)] = 512  # of a source window; context is left out first
+    nbest: Annotated[int, Field(ge=1)] = 1
+    pool: PoolConfig = PoolConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One translation of a sentence."""
+
+    text: str
+    score: float  # of its hypothesis: sum of log-probs / length ** penalty
+    log_prob: float  # of the sentence and <end>, without the context
+    tokens: list[int]
+    window: list[str]  # the translation of the whole window
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A sentence and its translation."""
+
+    source: str
+    text: str
+    score: float | None = None  # None where nothing was searched: empty, copied or edited
+    log_prob: float | None = None
+    tokens: list[int] = field(default_factory=list)
+    alternatives: list[Alternative] = field(default_factory=list)  # the n best, this one first
+
+
+@dataclass
+class Report:
+    """What a user should be told, in numbers."""
+
+    sentences: int = 0
+    miscounts: int = 0  # windows with a wrong number of sentences, when unconstrained
+    unknown: int = 0  # source tokens outside the vocabulary
+    long: int = 0  # sentences longer than max_tokens
+    trimmed: int = 0  # windows that lost context because they were too long
+    copied: int = 0  # sentences whose translation came out empty
+
+    def add(self, other: "Report") -> None:
+        """Count `other` too."""
+        for name in self.__dataclass_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def messages(self, config: TranslateConfig) -> list[str]:
+        """One line for each thing that happened."""
+        count, of = self.miscounts, max(1, self.sentences)
+        lines = []
+        if not config.search.constrained:
+            lines.append(
+                f"wrong number of sentences in {count:,} of {self.sentences:,} windows"
+                f" ({100 * count / of:.2f}%); policy: {config.miscount}"
+            )
+        told = (
+            (self.unknown, "source tokens are unknown to the vocabulary"),
+            (self.long, f"sentences of more than {config.max_tokens} tokens: {config.long}"),
+            (self.trimmed, f"windows lost context to stay within {config.max_tokens} tokens"),
+            (self.copied, "translations came out empty: the source was copied"),
+        )
+        return lines + [f"{count:,} {text}" for count, text in told if count]
+
+
+@dataclass
+class History:
+    """The sentences of a document before the one that is translated, as many as are context."""
+
+    source: list[list[int]] = field(default_factory=list)
+    target: list[list[int]] = field(default_factory=list)
+
+    def push(self, source: list[int], target: list[int], limit: int) -> None:
+        """Add a sentence; the oldest leaves when there are more than `limit`."""
+        self.source = [*self.source, source][-limit:] if limit else []
+        self.target = [*self.target, target][-limit:] if limit else []
+
+
+@dataclass
+class Passage:
+    """Consecutive sentences of a document, with what comes before them."""
+
+    source: Sequence[str]
+    gold: Sequence[str] | None = None
+    history: History = field(default_factory=History)  # moves on to the end of the passage

@@ -1,0 +1,181 @@
+"""Translating documents: windows are made, searched, and turned back into text.
+
+`Translator` is the Python API. Modes: `redecode` (the paper) translates every window from scratch
+and keeps its last sentence; `prefix` forces the translations of the context and searches only the
+current sentence. One sentence in, one out, always. Does not know files.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from concatmt.decoding.engine import Engine
+from concatmt.decoding.loading import LoadedModel
+from concatmt.decoding.pool import in_threads
+from concatmt.decoding.sentences import SentenceTranslator
+from concatmt.decoding.translation import History, Passage, Report, TranslateConfig, Translation
+from concatmt.errors import UserError
+from concatmt.model.config import check_window
+from concatmt.signature import Signature, Value
+from concatmt.text.pipeline import TextPipeline
+
+TOGETHER = 32  # documents that are translated side by side, in `prefix`
+DOCUMENTS_AT_A_TIME = 64
+
+
+class Translator:
+    """Translates documents with one model."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        text: TextPipeline,
+        config: TranslateConfig | None = None,
+        identity: Mapping[str, Value] | None = None,
+    ) -> None:
+        """`identity`: what the signature says of the model."""
+        self.engine, self.text, self.config = engine, text, config or TranslateConfig()
+        self.identity = dict(identity or {})
+        size = engine.config.system.sentences
+        context = size - 1 if self.config.context is None else self.config.context
+        check_window(engine.config, context + 1)
+        self.context = context
+        self.sentences = SentenceTranslator(engine, text, self.config)
+        self.report = Report()
+
+    @classmethod
+    def load(
+        cls, model: Path | str, config: TranslateConfig | None = None, int8: bool = False
+    ) -> "Translator":
+        """Read a model directory."""
+        loaded = LoadedModel.load(Path(model), int8)
+        return cls(loaded.engine, loaded.text, config, loaded.identity)
+
+    @property
+    def signature(self) -> Signature:
+        """What it takes to get these translations."""
+        config, search = self.config, self.config.search
+        own = config.target_context if config.mode == "prefix" else "redecoded"
+        return Signature(
+            {
+                **self.identity,
+                "K": self.context + 1,
+                "mode": config.mode if self.context else "sentence",
+                "target_context": own if self.context else "none",
+                "beam": search.beam,
+                "length_penalty": search.length_penalty,
+                "count": "constrained" if search.constrained else config.miscount,
+                "sample": f"{search.temperature:g}/{search.seed}" if search.sample else None,
+                "max_tokens": config.max_tokens,
+                "long": config.long,
+            }
+        )
+
+    def translate_document(
+        self, sentences: Sequence[str], gold: Sequence[str] | None = None
+    ) -> list[Translation]:
+        """The translation of each sentence. `gold`: given translations, as target context."""
+        return self.translate_passages([Passage(sentences, gold)])[0]
+
+    def translate_documents(
+        self, documents: Iterable[Sequence[str]]
+    ) -> Iterator[list[Translation]]:
+        """Documents one after the other as they are done; only a few are held at a time."""
+        stream = iter(documents)
+        while batch := [Passage(document) for document in islice(stream, DOCUMENTS_AT_A_TIME)]:
+            yield from self.translate_passages(batch)
+
+    def stream(self, sentences: Iterable[str]) -> Iterator[Translation]:
+        """The sentences of one document, each translated as soon as it comes."""
+        history = History()
+        for sentence in sentences:
+            yield self.translate_passages([Passage([sentence], history=history)])[0][0]
+
+    def retranslate(
+        self, document: Sequence[Translation], edits: Mapping[int, str]
+    ) -> list[Translation]:
+        """Put a user's corrections in, and let the sentences after them follow.
+
+        A sentence is translated anew if the translation of one of its context sentences has
+        changed. In `redecode` translations are not context: nothing but the edits changes.
+        """
+        for place in edits:
+            if not 0 <= place < len(document):
+                raise UserError(f"edit of sentence {place}: the document has {len(document)}")
+        history, changed = History(), 0  # context sentences that have changed, within reach
+        result = []
+        for place, old in enumerate(document):
+            new = old
+            if place in edits:
+                tokens = self.text.target.encode(edits[place])
+                new = Translation(old.source, edits[place], tokens=tokens)
+            elif changed and self.config.mode == "prefix":
+                copy = History(list(history.source), list(history.target))
+                new = self.translate_passages([Passage([old.source], history=copy)])[0][0]
+            if old.source.strip():
+                history.push(self.text.source.encode(old.source), new.tokens, self.context)
+                changed = self.context if new.text != old.text else max(0, changed - 1)
+            result.append(new)
+        return result
+
+    def translate_passages(self, passages: Sequence[Passage]) -> list[list[Translation]]:
+        """Several passages at a time, of different documents."""
+        if self.config.mode == "redecode" or self.config.target_context != "own":
+            return self._independently(passages)
+        # Documents of like lengths together: they are done at about the same time.
+        order = sorted(range(len(passages)), key=lambda i: (-len(passages[i].source), i))
+        groups = [order[i : i + TOGETHER] for i in range(0, len(order), TOGETHER)]
+
+        def run(group: list[int]) -> tuple[list[list[Translation]], Report]:
+            return self._side_by_side([passages[i] for i in group])
+
+        done: list[list[Translation]] = [[] for _ in passages]
+        results = in_threads(run, groups, self.config.pool.threads)
+        for group, (translations, report) in zip(groups, results, strict=True):
+            self.report.add(report)
+            for i, of_passage in zip(group, translations, strict=True):
+                done[i] = of_passage
+        return done
+
+    def _independently(self, passages: Sequence[Passage]) -> list[list[Translation]]:
+        """All windows of all passages in one pool: none needs the translation of another."""
+        report = Report()
+        tasks = []
+        for passage in passages:
+            for place, sentence in enumerate(passage.source):
+                task = self.sentences.task(sentence, passage.history, report)
+                tasks.append(task)
+                self._push(passage.history, task.ids, self._gold(passage, place))
+        threads = self.config.pool.threads
+        translations = iter(self.sentences.translate(tasks, report, threads))
+        self.report.add(report)
+        return [list(islice(translations, len(passage.source))) for passage in passages]
+
+    def _side_by_side(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
+        """The first sentences of all passages, then the second ones, and so on."""
+        report = Report()
+        done: list[list[Translation]] = [[] for _ in passages]
+        for place in range(max(len(passage.source) for passage in passages)):
+            rows = [i for i, passage in enumerate(passages) if place < len(passage.source)]
+            tasks = [
+                self.sentences.task(passages[i].source[place], passages[i].history, report)
+                for i in rows
+            ]
+            translations = self.sentences.translate(tasks, report, threads=1)
+            for i, task, translation in zip(rows, tasks, translations, strict=True):
+                done[i].append(translation)
+                self._push(passages[i].history, task.ids, translation.tokens)
+        return done, report
+
+    def _push(self, history: History, source: list[int], target: list[int]) -> None:
+        """Empty sentences are context to nobody."""
+        if source:
+            history.push(source, target, self.context)
+
+    def _gold(self, passage: Passage, place: int) -> list[int]:
+        """The target context that is given for later sentences: nothing, but for `gold`."""
+        if self.config.mode == "redecode" or self.config.target_context == "none":
+            return []
+        if passage.gold is None:
+            raise UserError("target context 'gold': no translations are given with the document")
+        return self.text.target.encode(passage.gold[place])
