@@ -1,0 +1,1 @@
+"""Figures from translations and scores."""
