@@ -1,0 +1,92 @@
+"""`concatmt contrast`: which candidate translations a model prefers."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from concatmt.cli.app import app
+
+
+@app.command()
+def contrast(
+    model: Annotated[Path, typer.Argument(help="A model directory.")],
+    sets: Annotated[
+        list[Path], typer.Argument(help="JSONL, Voita's JSON or ContraPro's JSON or JSONL.")
+    ],
+    output: Annotated[Path | None, typer.Option(help="Every item, as JSONL.")] = None,
+    score: Annotated[Literal["mean", "sum"], typer.Option(help="Of log-probs.")] = "mean",
+    scope: Annotated[
+        Literal["window", "current"], typer.Option(help="The whole window, or its last sentence.")
+    ] = "window",
+    ties: Annotated[
+        Literal["split", "first", "wrong"],
+        typer.Option(help="m best: 1/m; Voita's rule (first wins); ContraPro's (wrong)."),
+    ] = "split",
+    target_context: Annotated[
+        Literal["gold", "none"], typer.Option(help="Translations of the context, or none.")
+    ] = "gold",
+    context: Annotated[
+        int | None, typer.Option(min=0, help="Context sentences; all that the model was made for.")
+    ] = None,
+    documents: Annotated[
+        Path | None, typer.Option(help="ContraPro's folder of extracted subtitles.")
+    ] = None,
+    int8: Annotated[bool, typer.Option("--int8", help="8-bit linear layers, on the CPU.")] = False,
+    batch: Annotated[int, typer.Option(min=1, help="Items scored together.")] = 64,
+    threads: Annotated[int, typer.Option(min=0, help="Batches at a time; 0: all cores.")] = 0,
+) -> None:
+    """Score contrastive test sets; the defaults are the paper's score.
+
+    Prints accuracy, chance level and number of items of each set. With --output, one line per item
+    holds every candidate's scores.
+
+    **Examples**
+
+        concatmt contrast model deixis_test.json lex_cohesion_test.json --output items.jsonl
+
+        concatmt contrast model contrapro.json --documents documents --ties wrong
+
+        concatmt contrast model testbed.jsonl --score sum --scope current
+    """
+    from concatmt.decoding.contrast import Contrast, ContrastConfig, Question
+    from concatmt.decoding.loading import LoadedModel
+    from concatmt.decoding.pool import PoolConfig
+    from concatmt.evaluation.items import item_record, summary_table
+    from concatmt.evaluation.sets import read_set
+    from concatmt.files import atomic_file
+    from concatmt.progress import progress
+
+    config = ContrastConfig(
+        score=score,
+        scope=scope,
+        ties=ties,
+        target_context=target_context,
+        context=context,
+        pool=PoolConfig(windows=batch, threads=threads),
+    )
+    read = [read_set(path, documents) for path in sets]
+    judge = Contrast(LoadedModel.load(model, int8), config)
+    total = sum(len(one.items) for one in read)
+    lines, verdicts = [], []
+    with progress("contrast", total, "items") as bar:
+        for one in read:
+            questions = (Question(item.source, item.targets, item.correct) for item in one.items)
+            of_set = []
+            for item, answer in zip(one.items, judge.answers(questions), strict=True):
+                of_set.append(answer.verdict)
+                lines.append(json.dumps(item_record(item, answer), ensure_ascii=False))
+                bar.advance()
+            verdicts.append(of_set)
+    signature = judge.signature
+    remarks = {one.name: one.remark for one in read if one.remark}
+    if output is not None:
+        head = {"signature": signature.to_json(), "remarks": remarks}
+        with atomic_file(output) as temporary, temporary.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in [json.dumps(head, ensure_ascii=False), *lines])
+    print(summary_table(read, verdicts))
+    for name, remark in remarks.items():
+        print(f"note: {name}: {remark}", file=sys.stderr)
+    print(f"signature: {signature}", file=sys.stderr)

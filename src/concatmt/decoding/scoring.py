@@ -1,0 +1,203 @@
+"""Log-probabilities of given translations of windows, many of one source at a time.
+
+What the translations of a window have in common is computed once: its source by the encoder, and
+by the decoder every beginning that they share, as a tree of tokens in which each sees its
+ancestors. Position t and segment k of a token follow from its path, so the scores are those of
+teacher forcing. Does not know text or test sets.
+
+Shapes: B items, N nodes of the largest tree, D model dimension.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from concatmt.corpus.batch import side_from_lists
+from concatmt.decoding.engine import Engine
+from concatmt.decoding.pool import PoolConfig, in_threads, plan
+from concatmt.decoding.search import Sentence
+from concatmt.model.encodings import FIRST_POSITION
+from concatmt.text.vocabulary import END, PAD, SEPARATOR
+
+LARGEST_TREE = 1024  # tokens, up to which items of one source are put together
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringItem:
+    """A source window and translations of it, each with as many sentences as the source."""
+
+    source: Sequence[Sentence]
+    targets: Sequence[Sequence[Sentence]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The score of one translation, in both scopes."""
+
+    window: float  # sum of log-probs over all sentences, separators and <end>
+    window_tokens: int
+    current: float  # over the last sentence and <end>
+    current_tokens: int
+
+    def value(self, score: str, scope: str) -> float:
+        """`sum` or `mean` over `window` or `current`."""
+        total = self.window if scope == "window" else self.current
+        tokens = self.window_tokens if scope == "window" else self.current_tokens
+        return total if score == "sum" else total / tokens
+
+
+def sums_of(log_probs: Sequence[float], target: Sequence[Sentence]) -> Sums:
+    """Add up what `score_items` returns for one translation."""
+    current = len(target[-1]) + 1
+    return Sums(sum(log_probs), len(log_probs), sum(log_probs[-current:]), current)
+
+
+def score_items(
+    engine: Engine, items: Sequence[ScoringItem], pool: PoolConfig, current_only: bool = False
+) -> list[list[list[float]]]:
+    """For each item and each of its translations, the log-prob of every token and of `<end>`.
+
+    With `current_only`, of the last sentence alone: the others are seen but not scored.
+    """
+    groups = _same_source(items)
+    trees = [
+        Tree(ScoringItem(items[group[0]].source, _targets(items, group)), current_only)
+        for group in groups
+    ]
+    batches = plan([tree.cost for tree in trees], pool)
+    scores: list[list[list[float]]] = [[] for _ in items]
+
+    def run(batch: list[int]) -> list[list[list[float]]]:
+        return _score_batch(engine, [trees[i] for i in batch])
+
+    for batch, of_batch in zip(batches, in_threads(run, batches, pool.threads), strict=True):
+        for tree, of_tree in zip(batch, of_batch, strict=True):
+            paths = iter(of_tree)
+            for i in groups[tree]:
+                scores[i] = list(islice(paths, len(items[i].targets)))
+    return scores
+
+
+def _same_source(items: Sequence[ScoringItem]) -> list[list[int]]:
+    """Items of one source go into one tree: twins of a test set have that, and the encoder's pass.
+
+    A tree that would grow large is left to itself.
+    """
+    groups: list[list[int]] = []
+    open_groups: dict[str, int] = {}
+    sizes: list[int] = []
+    for i, item in enumerate(items):
+        key = repr(item.source)
+        size = sum(len(sentence) + 1 for target in item.targets for sentence in target)
+        group = open_groups.get(key)
+        if group is None or sizes[group] + size > LARGEST_TREE:
+            group = open_groups[key] = len(groups)
+            groups.append([])
+            sizes.append(0)
+        groups[group].append(i)
+        sizes[group] += size
+    return groups
+
+
+def _targets(items: Sequence[ScoringItem], group: Sequence[int]) -> list[Sequence[Sentence]]:
+    return [target for i in group for target in items[i].targets]
+
+
+class Tree:
+    """The decoder inputs of all translations of one source, each distinct beginning once.
+
+    Node 0 is the `<end>` that starts the window. An edge is a token that is scored: from the node
+    that predicts it, to a node of its own unless it is `<end>`.
+    """
+
+    def __init__(self, item: ScoringItem, current_only: bool = False) -> None:
+        self.source, self.current_only = item.source, current_only
+        self.tokens = [END]
+        self.positions = [FIRST_POSITION]
+        self.segments = [1]
+        self.parents = [0]
+        self.edges: dict[tuple[int, int], int] = {}  # (node, next token) -> number of the edge
+        self.children: dict[int, int] = {}  # number of an edge -> node
+        self.paths = [self._add(target) for target in item.targets]  # edges that are scored
+
+    @property
+    def cost(self) -> int:
+        """Tokens of the larger side."""
+        return max(len(self.tokens), sum(map(len, self.source)) + len(self.source))
+
+    def _add(self, target: Sequence[Sentence]) -> list[int]:
+        """Put a translation in; the numbers of its edges, as far as they are scored."""
+        if len(target) != len(self.source):
+            raise ValueError("a translation has as many sentences as its source")
+        node, path = 0, []
+        for place, sentence in enumerate(target):
+            k = len(target) - place
+            for token in (*sentence, SEPARATOR if k > 1 else END):
+                edge = self.edges.setdefault((node, token), len(self.edges))
+                if k == 1 or not self.current_only:
+                    path.append(edge)
+                if token != END:
+                    node = self._child(edge, node, token, k)
+        return path
+
+    def _child(self, edge: int, node: int, token: int, k: int) -> int:
+        child = self.children.get(edge)
+        if child is None:
+            child = self.children[edge] = len(self.tokens)
+            self.tokens.append(token)
+            self.positions.append(self.positions[node] + 1)
+            self.segments.append(k)
+            self.parents.append(node)
+        return child
+
+    def visible(self, size: int) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
+        """(size, size) bool: each node sees its ancestors and itself; padding sees itself."""
+        mask = np.eye(size, dtype=np.bool_)
+        for node, parent in enumerate(self.parents):
+            mask[node] |= mask[parent]
+        return mask
+
+
+@torch.inference_mode()
+def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]]]:
+    sentences = torch.tensor([len(tree.source) for tree in trees])
+    memory = engine.encode(side_from_lists([tree.source for tree in trees]), sentences)
+    size = max(len(tree.tokens) for tree in trees)
+
+    def padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+        return torch.tensor(
+            [[*row, *[value] * (size - len(row))] for row in rows], device=engine.device
+        )
+
+    visible = torch.from_numpy(np.stack([tree.visible(size) for tree in trees]))
+    hidden = engine.decode(
+        padded([tree.tokens for tree in trees], PAD),
+        padded([tree.positions for tree in trees], FIRST_POSITION),
+        padded([tree.segments for tree in trees], 1),
+        memory,
+        None,
+        visible.to(engine.device),
+    )
+    rows, tokens = [], []
+    for row, tree in enumerate(trees):
+        scored = {edge for path in tree.paths for edge in path}
+        for (node, token), edge in tree.edges.items():
+            if edge in scored:
+                rows.append(row * size + node)
+                tokens.append(token)
+    scores = engine.log_probs(
+        hidden.flatten(0, 1)[torch.tensor(rows, device=engine.device)],
+        torch.tensor(tokens, device=engine.device),
+    )
+    stream = iter(scores.tolist())
+    found = []
+    for tree in trees:
+        # Edges are numbered in the order in which they were made, which is that of the stream.
+        edges = sorted({edge for path in tree.paths for edge in path})
+        values = {edge: next(stream) for edge in edges}
+        found.append([[values[edge] for edge in path] for path in tree.paths])
+    return found

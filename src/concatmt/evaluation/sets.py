@@ -1,0 +1,286 @@
+"""Contrastive test sets in one schema, from our JSONL, Voita's, ContraPro's and ctxpro's files.
+
+An item is a window of source sentences and several translations of it, one of which is correct.
+Formats are told by their content. Does not know models.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.errors import UserError
+
+VOITA_SEPARATOR = " _eos "
+SPLITS = ("_test", "_dev")
+
+
+@dataclass(frozen=True, slots=True)
+class ContrastiveItem:
+    """One question to a model: which of the targets translates the source?"""
+
+    id: str
+    source: list[str]  # the window, current sentence last
+    targets: list[list[str]]  # whole windows, as many sentences as the source
+    correct: int
+    set: str  # the file's name, without its suffix
+    phenomenon: str
+    distance: int | None = None
+    orbit: str | None = None  # twins share it: same sentence and candidates, other context
+    document: str | None = None
+    conflict: bool | None = None
+    expected: str | None = None  # the word form that a generated translation should have
+
+
+@dataclass(frozen=True, slots=True)
+class ContrastiveSet:
+    """A test set, and what has to be said of it beside any figure."""
+
+    name: str
+    items: list[ContrastiveItem]
+    remark: str | None = None
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of guessing."""
+        return sum(1 / len(item.targets) for item in self.items) / len(self.items)
+
+
+def read_set(path: Path, documents: Path | None = None) -> ContrastiveSet:
+    """Read a file of any of the formats.
+
+    `documents`: ContraPro's folder of extracted subtitles, `*/NAME.en` beside `*/NAME.de`.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    name = path.name.split(".")[0]
+    records = list(_records(path))
+    if not records:
+        raise UserError(f"{path}: no items")
+    where, first = records[0]
+    remark = None
+    if {"source", "candidates"} <= first.keys():
+        items = [_ours(name, where, record) for where, record in records]
+    elif {"src", "dst", "true_ind"} <= first.keys():
+        items = _voita(name, records)
+    elif {"src", "ref", "contrastive"} <= first.keys():
+        items = [_contrapro_lines(name, where, record) for where, record in records]
+        remark = _cut_remark(records)
+    elif {"src segment", "ref segment", "document id"} <= first.keys():
+        items = [_contrapro(name, where, record, documents) for where, record in records]
+        if documents is None:
+            remark = "no context: documents not given"
+    else:
+        raise UserError(
+            f"{where}: not a contrastive set: has the keys {', '.join(sorted(first)[:6])}; known"
+            " are concatmt's JSONL, Voita's JSON, ContraPro's and ctxpro's"
+        )
+    for (where, _), item in zip(records, items, strict=True):
+        _check(where, item)
+    remarks = [remark, _repetitions(items)]
+    return ContrastiveSet(name, items, "; ".join(filter(None, remarks)) or None)
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(where, object) of a JSON list, or of JSON lines."""
+    lines = read_lines(path, ReadReport())
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        if first.lstrip().startswith("["):
+            values = enumerate(json.loads(path.read_text(encoding="utf-8")))
+            for number, value in values:
+                yield f"{path}, item {number}", _object(f"{path}, item {number}", value)
+            return
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}: not valid JSON: {error}") from error
+    for number, line in enumerate(read_lines(path, ReadReport()), start=1):
+        where = f"{path}, line {number}"
+        if not line.strip():
+            continue
+        try:
+            yield where, _object(where, json.loads(line))
+        except json.JSONDecodeError as error:
+            raise UserError(f"{where}: not valid JSON: {error}") from error
+
+
+def _object(where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UserError(f"{where}: expected an object, found {type(value).__name__}")
+    return value
+
+
+def _ours(name: str, where: str, record: dict[str, Any]) -> ContrastiveItem:
+    source = _strings(where, record, "source")
+    context = _strings(where, record, "context") if "context" in record else []
+    targets = []
+    candidates = record["candidates"]
+    for candidate in candidates if isinstance(candidates, list) else [None]:
+        if isinstance(candidate, str):
+            targets.append([*context, candidate])
+        elif isinstance(candidate, list) and all(isinstance(s, str) for s in candidate):
+            targets.append(candidate)
+        else:
+            raise UserError(f"{where}: 'candidates' must be strings, or windows of strings")
+    return ContrastiveItem(
+        str(record.get("id", where)),
+        source,
+        targets,
+        _integer(where, record, "correct"),
+        name,
+        str(record.get("phenomenon", name)),
+        record.get("distance"),
+        record.get("orbit"),
+        record.get("document"),
+        record.get("conflict"),
+        record.get("expected"),
+    )
+
+
+def _voita(name: str, records: Sequence[tuple[str, dict[str, Any]]]) -> list[ContrastiveItem]:
+    """Twins are items of one source: they share an orbit, which is also their document."""
+    items: list[ContrastiveItem] = []
+    orbits: dict[str, str] = {}
+    phenomenon = name
+    for suffix in SPLITS:
+        phenomenon = phenomenon.removesuffix(suffix)
+    for number, (where, record) in enumerate(records):
+        item_id = f"{name}-{number}"
+        source = record["src"]
+        targets = _strings(where, record, "dst")
+        if not isinstance(source, str):
+            raise UserError(f"{where}: 'src' must be a string")
+        orbit = orbits.setdefault(source, item_id)
+        items.append(
+            ContrastiveItem(
+                item_id,
+                source.split(VOITA_SEPARATOR),
+                [target.split(VOITA_SEPARATOR) for target in targets],
+                _integer(where, record, "true_ind"),
+                name,
+                phenomenon,
+                record.get("ctx_dist"),
+                orbit,
+                orbit,
+            )
+        )
+    return items
+
+
+def _contrapro_lines(name: str, where: str, record: dict[str, Any]) -> ContrastiveItem:
+    """ContraPro as lines with contexts of their own; both sides are cut to the shorter one."""
+    source, target = _strings(where, record, "src_context"), _strings(where, record, "ref_context")
+    size = min(len(source), len(target))
+    context = target[len(target) - size :]
+    candidates = [record["ref"], *_strings(where, record, "contrastive")]
+    return ContrastiveItem(
+        str(record.get("id", where)),
+        [*source[len(source) - size :], record["src"]],
+        [[*context, candidate] for candidate in candidates],
+        0,
+        name,
+        str(record.get("ref_pronoun", name)),
+        record.get("ante_distance"),
+        None,
+        record.get("document"),
+        None,
+        record.get("ref_pronoun"),
+    )
+
+
+def _cut_remark(records: Sequence[tuple[str, dict[str, Any]]]) -> str | None:
+    source = max(len(record.get("src_context", [])) for _, record in records)
+    target = max(len(record.get("ref_context", [])) for _, record in records)
+    if source == target:
+        return None
+    return f"context cut to {min(source, target)}: {source} source, {target} target sentences given"
+
+
+def _repetitions(items: Sequence[ContrastiveItem]) -> str | None:
+    """Published sets have such items too: they are kept, and the rule for ties decides."""
+    found = [item.id for item in items if item.targets.count(item.targets[item.correct]) > 1]
+    if not found:
+        return None
+    return f"the correct candidate stands twice in {len(found)} item(s), the first is {found[0]}"
+
+
+def _contrapro(
+    name: str, where: str, record: dict[str, Any], documents: Path | None
+) -> ContrastiveItem:
+    """ContraPro's JSON, and ctxpro's, which has the expected form instead of wrong sentences."""
+    errors = record.get("errors", [])
+    candidates = [record["ref segment"]]
+    for error in errors if isinstance(errors, list) else [None]:
+        if not isinstance(error, dict) or not isinstance(error.get("contrastive"), str):
+            raise UserError(f"{where}: every entry of 'errors' must have a 'contrastive' sentence")
+        candidates.append(error["contrastive"])
+    source, target = _subtitles(where, record, documents) if documents else ([], [])
+    expected = record.get("expected", record.get("ref pronoun"))
+    return ContrastiveItem(
+        where.rpartition("item ")[2],
+        [*source, record["src segment"]],
+        [[*target, candidate] for candidate in candidates],
+        0,
+        name,
+        str(record.get("rule", expected or name)),
+        record.get("ante distance"),
+        None,
+        str(record["document id"]),
+        None,
+        expected,
+    )
+
+
+def _subtitles(
+    where: str, record: dict[str, Any], documents: Path, context: int = 3
+) -> tuple[list[str], list[str]]:
+    """The lines before an item in its film, on both sides; fewer at its start."""
+    name = str(record["document id"]).rpartition("/")[2]
+    stem, _, language = name.rpartition(".")
+    found = sorted(documents.glob(f"*/{name}")) if stem else []
+    if not found:
+        raise UserError(f"{where}: {documents} has no */{name}, which the item is taken from")
+    others = [
+        path
+        for path in sorted(found[0].parent.glob(f"{stem}.*"))
+        if path.name != name and not path.name.endswith(f".{language}")
+    ]
+    if len(others) != 1:
+        raise UserError(f"{where}: {found[0]} should have one source file beside it")
+    line = _integer(where, record, "segment id")
+    sides = [list(read_lines(path, ReadReport())) for path in (others[0], found[0])]
+    if not 0 < line <= min(map(len, sides)):
+        raise UserError(f"{where}: {found[0]} has no line {line}")
+    first = max(0, line - 1 - context)
+    return sides[0][first : line - 1], sides[1][first : line - 1]
+
+
+def _strings(where: str, record: dict[str, Any], key: str) -> list[str]:
+    values = record.get(key)
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise UserError(f"{where}: {key!r} must be a list of strings")
+    return values
+
+
+def _integer(where: str, record: dict[str, Any], key: str) -> int:
+    value = record.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise UserError(f"{where}: {key!r} must be a whole number, found {value!r}")
+    return value
+
+
+def _check(where: str, item: ContrastiveItem) -> None:
+    if not item.targets:
+        raise UserError(f"{where}: no candidates")
+    if not 0 <= item.correct < len(item.targets):
+        raise UserError(
+            f"{where}: the correct candidate is {item.correct}, but there are"
+            f" {len(item.targets)}, counted from 0"
+        )
+    for target in item.targets:
+        if len(target) != len(item.source):
+            raise UserError(
+                f"{where}: {len(item.source)} source sentences, but a candidate with its context"
+                f" has {len(target)}"
+            )
