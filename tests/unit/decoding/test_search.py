@@ -84,9 +84,7 @@ def test_what_follows_a_forced_prefix_is_scored_as_in_the_whole_window(system: s
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), beam=st.integers(1, 5), sample=st.booleans())
-def test_exactly_n_sentences_come_out_and_none_is_empty(
-    seed: int, beam: int, sample: bool
-) -> None:
+def test_exactly_n_sentences_come_out_and_none_is_empty(seed: int, beam: int, sample: bool) -> None:
     config = SHORT.model_copy(update={"beam": beam, "sample": sample})
     windows = make_windows(4, 4, seed=seed)
     engine = make_engine("s4to4+lrn")
