@@ -2,6 +2,7 @@
 
 from concatmt.cli import (
     contrast,
+    evaluate,
     paper,
     prepare,
     score,
@@ -16,6 +17,7 @@ from concatmt.cli.app import main
 
 __all__ = [
     "contrast",
+    "evaluate",
     "main",
     "paper",
     "prepare",

@@ -15,7 +15,7 @@ from concatmt.errors import UserError
 from concatmt.signature import Signature
 
 # What must be equal for two runs to be comparable; all else is what is being compared.
-SETTINGS = ("measure", "score", "scope", "ties", "target_context", "convention", "references")
+SETTINGS = ("measure", "score", "scope", "ties", "target_context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,6 @@ class System:
 
     name: str
     files: tuple[OutcomeFile, ...]
-
-
-def is_items_file(path: Path) -> bool:
-    """Whether a file starts as the output of `contrast`: a signature, then items with scores."""
-    lines = read_lines(path, ReadReport())
-    try:
-        head, first = json.loads(next(lines)), json.loads(next(lines))
-    except (StopIteration, ValueError):
-        return False
-    return isinstance(head, dict) and "signature" in head and "scores" in first
 
 
 def read_items(path: Path) -> OutcomeFile:

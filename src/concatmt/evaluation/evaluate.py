@@ -1,0 +1,164 @@
+"""An evaluation from end to end: files in, a Markdown text and JSON out.
+
+Puts the measures together. Does not print or write.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from concatmt import __version__
+from concatmt.errors import UserError
+from concatmt.evaluation import quality
+from concatmt.evaluation.accuracy import ALPHA, figures
+from concatmt.evaluation.generative import judge, read_expectations
+from concatmt.evaluation.outcomes import System, read_items
+from concatmt.evaluation.report import accuracy_json, accuracy_table, headlines, p_text
+from concatmt.evaluation.significance import holm
+from concatmt.evaluation.translations import TranslationFile, read_references, read_translations
+from concatmt.tables import markdown_table
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A system as it is given on the command line: its name, and a file for each seed."""
+
+    name: str
+    files: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What comes out."""
+
+    text: str
+    json: dict[str, Any]
+
+
+def parse_systems(arguments: Sequence[str]) -> list[Given]:
+    """Read `[NAME=]FILE[,FILE...]`; without a name, a system is called as its first file."""
+    found = []
+    for argument in arguments:
+        name, equals, files = argument.partition("=")
+        paths = tuple(Path(file) for file in (files if equals else argument).split(",") if file)
+        if not paths or (equals and not name):
+            raise UserError(f"{argument!r}: write a system as FILE, NAME=FILE or NAME=FILE,FILE")
+        for path in paths:
+            if not path.is_file():
+                raise UserError(f"{path}: no such file; give files of contrast or translate")
+        found.append(Given(name if equals else paths[0].stem, paths))
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"two systems are called {name!r}; name them, as in NAME=FILE")
+    return found
+
+
+def contrastive(given: Sequence[Given]) -> Evaluation:
+    """Accuracy of the items that `contrast` wrote."""
+    systems = [System(one.name, tuple(map(read_items, one.files))) for one in given]
+    return _accuracy(systems, "contrastive")
+
+
+def generative(given: Sequence[Given], expected: Path) -> Evaluation:
+    """Accuracy of translations of the items of `expected`."""
+    expectations = read_expectations(expected)
+    systems = [
+        System(one.name, tuple(judge(read_translations(path), expectations) for path in one.files))
+        for one in given
+    ]
+    return _accuracy(systems, "generative")
+
+
+def _accuracy(systems: Sequence[System], measure: str) -> Evaluation:
+    found = figures(systems)
+    signatures = "\n".join(
+        f"signature: {file.path}: {file.signature}" for one in systems for file in one.files
+    )
+    text = f"{headlines(found, systems)}\n\n{accuracy_table(found, systems)}\n\n{signatures}"
+    return Evaluation(text, accuracy_json(found, systems, measure))
+
+
+def translation_quality(
+    given: Sequence[Given],
+    references: Path,
+    convention: quality.Convention,
+    test: Literal["bs", "ar"],
+    samples: int,
+) -> Evaluation:
+    """BLEU and its kin under a convention; differences to the first system by a paired test."""
+    reference = read_references(references)
+    files: dict[str, TranslationFile] = {}
+    for one in given:
+        if len(one.files) > 1:
+            raise UserError(
+                f"{one.name}: translation quality compares runs one by one; give each seed a name"
+            )
+        files[one.name] = read_translations(one.files[0], references)
+        quality.check_aligned(files[one.name].text, reference.text, str(one.files[0]))
+    texts = {name: file.text for name, file in files.items()}
+    scores = {name: quality.score(text, reference.text, convention) for name, text in texts.items()}
+    p_values: Mapping[str, Mapping[str, float]] = {}
+    if len(texts) > 1:
+        p_values = quality.paired(texts, reference.text, convention, test, samples)
+    pairs = [(name, metric) for name, of_name in p_values.items() for metric in of_name]
+    adjusted = dict(zip(pairs, holm([p_values[n][m] for n, m in pairs]), strict=True))
+    positions = {name: quality.by_position(text, reference.text) for name, text in texts.items()}
+    first = {one.name: one.value for one in next(iter(scores.values()))}
+    rows, entries = [], []
+    for name, of_system in scores.items():
+        for one in of_system:
+            p_value = adjusted.get((name, one.name))
+            gain = "" if p_value is None else f"{one.value - first[one.name]:+.2f}"
+            bold = p_value is not None and p_value <= ALPHA
+            rows.append(
+                (
+                    one.name,
+                    name,
+                    f"{one.value:.2f}",
+                    f"**{gain}**" if bold else gain,
+                    "" if p_value is None else p_text(p_value),
+                )
+            )
+            entry = {"system": name, "name": one.name, "value": one.value}
+            entries.append({**entry, "signature": one.signature, "p_holm": p_value})
+    places = list(next(iter(positions.values())))
+    place_rows = [
+        (name, *(f"{of_name[place].value:.2f}" for place in places))
+        for name, of_name in positions.items()
+    ]
+    signatures = "\n".join(
+        f"signature: {one.name}: {one.signature}" for one in next(iter(scores.values()))
+    )
+    text = "\n\n".join(
+        [
+            markdown_table(("figure", "system", "value", "difference", "p"), sorted(rows)),
+            "BLEU by place in the document:",
+            markdown_table(("system", *places), place_rows),
+            signatures,
+        ]
+    )
+    return Evaluation(
+        text,
+        {
+            "measure": "quality",
+            "version": __version__,
+            "convention": convention,
+            "test": f"{test}:{samples}",
+            "references": reference.path,
+            "systems": [
+                {
+                    "name": name,
+                    "file": file.path,
+                    "signature": file.signature.to_json() if file.signature else None,
+                }
+                for name, file in files.items()
+            ],
+            "figures": entries,
+            "by_position": {
+                name: {place: one.value for place, one in of_name.items()}
+                for name, of_name in positions.items()
+            },
+        },
+    )

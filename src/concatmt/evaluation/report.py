@@ -1,0 +1,124 @@
+"""Tables and JSON of an evaluation. Bold is only what is significant beside all the rest.
+
+Knows figures, not how they were computed.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from concatmt import __version__
+from concatmt.evaluation.accuracy import Difference, Figure
+from concatmt.evaluation.outcomes import System
+from concatmt.evaluation.resampling import LEVEL, Estimate
+from concatmt.tables import markdown_table
+
+ACCURACY_HEADER = ("figure", "system", "accuracy", "interval", "chance", "n", "difference", "p")
+
+
+def headlines(figures: Sequence[Figure], systems: Sequence[System]) -> str:
+    """One line per system: accuracy over all items, with chance, interval and number of items."""
+    lines = []
+    figure = figures[0]
+    for system, accuracy in zip(systems, figure.accuracies, strict=True):
+        parts = [f"accuracy {_percent(accuracy.value)}"]
+        if figure.chance is not None:
+            parts.append(f"chance {_percent(figure.chance)}")
+        parts.append(f"{LEVEL:.0%} interval {_interval(accuracy)}")
+        parts.append(f"n = {figure.count:,} items in {figure.clusters:,} documents")
+        seeds = len(system.files)
+        parts.append(f"{seeds} seeds" if seeds > 1 else "one run, so without seed noise")
+        lines.append(f"{system.name}: {', '.join(parts)}")
+    return "\n".join(lines)
+
+
+def accuracy_table(figures: Sequence[Figure], systems: Sequence[System]) -> str:
+    """All figures of all systems; p-values are Holm's, over all differences of the table."""
+    rows = []
+    for figure in figures:
+        for place, system in enumerate(systems):
+            estimate, difference = figure.accuracies[place], figure.differences[place]
+            rows.append(
+                (
+                    figure.name,
+                    system.name,
+                    _percent(estimate.value),
+                    _interval(estimate),
+                    "-" if figure.chance is None else _percent(figure.chance),
+                    f"{figure.count:,}",
+                    *_difference(difference),
+                )
+            )
+    return markdown_table(ACCURACY_HEADER, rows)
+
+
+def _difference(difference: Difference | None) -> tuple[str, str]:
+    if difference is None:
+        return "", ""
+    text = f"{100 * difference.estimate.value:+.2f} {_interval(difference.estimate, sign=True)}"
+    return f"**{text}**" if difference.survives else text, p_text(difference.adjusted)
+
+
+def p_text(p_value: float) -> str:
+    """A p-value for reading."""
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2f}"
+
+
+def _interval(estimate: Estimate, sign: bool = False) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "-"
+    form = "+.2f" if sign else ".2f"
+    return f"[{100 * estimate.low:{form}}, {100 * estimate.high:{form}}]"
+
+
+def accuracy_json(
+    figures: Sequence[Figure], systems: Sequence[System], measure: str
+) -> dict[str, Any]:
+    """The same for machines, with every signature; numbers are fractions, not per cent."""
+    return {
+        "measure": measure,
+        "version": __version__,
+        "level": LEVEL,
+        "systems": [
+            {
+                "name": system.name,
+                "runs": [
+                    {"file": file.path, "signature": file.signature.to_json()}
+                    for file in system.files
+                ],
+            }
+            for system in systems
+        ],
+        "figures": [_figure_json(figure, systems) for figure in figures],
+    }
+
+
+def _figure_json(figure: Figure, systems: Sequence[System]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "kind": figure.kind,
+        "name": figure.name,
+        "items": figure.count,
+        "documents": figure.clusters,
+        "chance": figure.chance,
+        "systems": {},
+    }
+    for system, estimate, difference in zip(
+        systems, figure.accuracies, figure.differences, strict=True
+    ):
+        one: dict[str, Any] = {"accuracy": estimate.value, "interval": _ends(estimate)}
+        if difference is not None:
+            one["difference"] = difference.estimate.value
+            one["difference_interval"] = _ends(difference.estimate)
+            one["p"] = difference.p_value
+            one["p_holm"] = difference.adjusted
+        found["systems"][system.name] = one
+    return found
+
+
+def _ends(estimate: Estimate) -> list[float] | None:
+    if estimate.low is None or estimate.high is None:
+        return None
+    return [estimate.low, estimate.high]
