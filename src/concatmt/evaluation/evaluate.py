@@ -3,7 +3,7 @@
 Puts the measures together. Does not print or write.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,13 +11,17 @@ from typing import Any, Literal
 from concatmt import __version__
 from concatmt.errors import UserError
 from concatmt.evaluation import quality
-from concatmt.evaluation.accuracy import ALPHA, figures
+from concatmt.evaluation.accuracy import figures
 from concatmt.evaluation.generative import judge, read_expectations
 from concatmt.evaluation.outcomes import System, read_items
-from concatmt.evaluation.report import accuracy_json, accuracy_table, headlines, p_text
-from concatmt.evaluation.significance import holm
+from concatmt.evaluation.report import (
+    accuracy_json,
+    accuracy_table,
+    headlines,
+    quality_json,
+    quality_text,
+)
 from concatmt.evaluation.translations import TranslationFile, read_references, read_translations
-from concatmt.tables import markdown_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,67 +102,22 @@ def translation_quality(
         files[one.name] = read_translations(one.files[0], references)
         quality.check_aligned(files[one.name].text, reference.text, str(one.files[0]))
     texts = {name: file.text for name, file in files.items()}
-    scores = {name: quality.score(text, reference.text, convention) for name, text in texts.items()}
-    p_values: Mapping[str, Mapping[str, float]] = {}
-    if len(texts) > 1:
-        p_values = quality.paired(texts, reference.text, convention, test, samples)
-    pairs = [(name, metric) for name, of_name in p_values.items() for metric in of_name]
-    adjusted = dict(zip(pairs, holm([p_values[n][m] for n, m in pairs]), strict=True))
+    comparisons = quality.compare(texts, reference.text, convention, test, samples)
     positions = {name: quality.by_position(text, reference.text) for name, text in texts.items()}
-    first = {one.name: one.value for one in next(iter(scores.values()))}
-    rows, entries = [], []
-    for name, of_system in scores.items():
-        for one in of_system:
-            p_value = adjusted.get((name, one.name))
-            gain = "" if p_value is None else f"{one.value - first[one.name]:+.2f}"
-            bold = p_value is not None and p_value <= ALPHA
-            rows.append(
-                (
-                    one.name,
-                    name,
-                    f"{one.value:.2f}",
-                    f"**{gain}**" if bold else gain,
-                    "" if p_value is None else p_text(p_value),
-                )
-            )
-            entry = {"system": name, "name": one.name, "value": one.value}
-            entries.append({**entry, "signature": one.signature, "p_holm": p_value})
-    places = list(next(iter(positions.values())))
-    place_rows = [
-        (name, *(f"{of_name[place].value:.2f}" for place in places))
-        for name, of_name in positions.items()
-    ]
-    signatures = "\n".join(
-        f"signature: {one.name}: {one.signature}" for one in next(iter(scores.values()))
-    )
-    text = "\n\n".join(
-        [
-            markdown_table(("figure", "system", "value", "difference", "p"), sorted(rows)),
-            "BLEU by place in the document:",
-            markdown_table(("system", *places), place_rows),
-            signatures,
-        ]
-    )
+    details = {
+        "measure": "quality",
+        "version": __version__,
+        "convention": convention,
+        "test": f"{test}:{samples}",
+        "references": reference.path,
+        "systems": [_file_json(name, file) for name, file in files.items()],
+    }
     return Evaluation(
-        text,
-        {
-            "measure": "quality",
-            "version": __version__,
-            "convention": convention,
-            "test": f"{test}:{samples}",
-            "references": reference.path,
-            "systems": [
-                {
-                    "name": name,
-                    "file": file.path,
-                    "signature": file.signature.to_json() if file.signature else None,
-                }
-                for name, file in files.items()
-            ],
-            "figures": entries,
-            "by_position": {
-                name: {place: one.value for place, one in of_name.items()}
-                for name, of_name in positions.items()
-            },
-        },
+        quality_text(comparisons, positions),
+        {**details, **quality_json(comparisons, positions)},
     )
+
+
+def _file_json(name: str, file: TranslationFile) -> dict[str, Any]:
+    signature = file.signature.to_json() if file.signature else None
+    return {"name": name, "file": file.path, "signature": signature}

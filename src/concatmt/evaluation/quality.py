@@ -14,6 +14,7 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
 from concatmt.errors import UserError
+from concatmt.evaluation.significance import holm
 
 Convention = Literal["sentence", "document", "paper-en-ru", "paper-en-de"]
 FRAGMENT = 4  # sentences of a document of Voita's, pasted into one line for the paper's BLEU
@@ -38,6 +39,16 @@ class Score:
     name: str
     value: float
     signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A figure of one system, and what it gains over the first one, which has no p-value."""
+
+    system: str
+    score: Score
+    gain: float
+    p_value: float | None  # Holm's, over all systems and metrics
 
 
 def check_aligned(translations: Translated, references: Translated, what: str) -> None:
@@ -131,30 +142,49 @@ def by_position(translations: Translated, references: Translated) -> dict[str, S
     }
 
 
+def compare(
+    systems: Mapping[str, Translated],
+    references: Translated,
+    convention: Convention,
+    test: Literal["bs", "ar"],
+    samples: int,
+) -> list[Comparison]:
+    """All metrics of all systems, metric by metric, with a paired test against the first."""
+    scores = {name: score(text, references, convention) for name, text in systems.items()}
+    p_values: dict[tuple[str, str], float] = {}
+    if len(systems) > 1:
+        p_values = paired(systems, references, convention, test, samples)
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    first = next(iter(scores.values()))
+    return [
+        Comparison(name, one, one.value - base.value, adjusted.get((name, one.name)))
+        for place, base in enumerate(first)
+        for name, of_system in scores.items()
+        for one in of_system[place : place + 1]
+    ]
+
+
 def paired(
     systems: Mapping[str, Translated],
     references: Translated,
     convention: Convention,
     test: Literal["bs", "ar"],
     samples: int,
-) -> dict[str, dict[str, float]]:
+) -> dict[tuple[str, str], float]:
     """p-values against the first system, by system and metric.
 
     `bs` is paired bootstrap resampling, `ar` approximate randomisation, both of sacrebleu.
     """
-    theirs = lines(references, convention)
-    named = metrics(convention, theirs)
-    ours = [(name, lines(text, convention)) for name, text in systems.items()]
-    outcome = PairedTest(ours, named, None, test_type=test, n_samples=samples)()[1]
+    named = metrics(convention, lines(references, convention))
+    ours: list[tuple[str, Sequence[str]]] = [
+        (name, lines(text, convention)) for name, text in systems.items()
+    ]
+    outcome: Mapping[str, Any] = PairedTest(ours, named, None, test, samples)()[1]
     _, *columns = outcome.values()  # the first holds the names of the systems
-    found: dict[str, dict[str, float]] = {name: {} for name in list(systems)[1:]}
-    for metric, column in zip(named, columns, strict=True):
-        first, *others = column
-        for name, result in zip(found, others, strict=True):
-            assert not isinstance(first, str)
-            assert not isinstance(result, str)
+    found = {}
+    for metric, (first, *others) in zip(named, columns, strict=True):
+        for name, result in zip(list(systems)[1:], others, strict=True):
             # sacrebleu counts samples that differ by more than what was found, and so finds equal
             # systems, of which no sample differs at all, to be significantly different.
-            equal = result.score == first.score
-            found[name][metric] = 1.0 if equal else float(result.p_value or 0.0)
+            found[name, metric] = 1.0 if result.score == first.score else float(result.p_value)
     return found

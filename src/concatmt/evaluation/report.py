@@ -3,12 +3,13 @@
 Knows figures, not how they were computed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from concatmt import __version__
-from concatmt.evaluation.accuracy import Difference, Figure
+from concatmt.evaluation.accuracy import ALPHA, Difference, Figure
 from concatmt.evaluation.outcomes import System
+from concatmt.evaluation.quality import Comparison, Score
 from concatmt.evaluation.resampling import LEVEL, Estimate
 from concatmt.tables import markdown_table
 
@@ -122,3 +123,55 @@ def _ends(estimate: Estimate) -> list[float] | None:
     if estimate.low is None or estimate.high is None:
         return None
     return [estimate.low, estimate.high]
+
+
+def quality_text(
+    comparisons: Sequence[Comparison], positions: Mapping[str, Mapping[str, Score]]
+) -> str:
+    """Figures of all systems, then BLEU by place in the document, then signatures."""
+    rows = []
+    for one in comparisons:
+        gain = p_value = ""
+        if one.p_value is not None:
+            gain, p_value = f"{one.gain:+.2f}", p_text(one.p_value)
+            gain = f"**{gain}**" if one.p_value <= ALPHA else gain
+        rows.append((one.score.name, one.system, f"{one.score.value:.2f}", gain, p_value))
+    places = list(next(iter(positions.values())))
+    by_place = [
+        (name, *(f"{of_name[place].value:.2f}" for place in places))
+        for name, of_name in positions.items()
+    ]
+    signatures = dict.fromkeys(
+        f"signature: {one.score.name}: {one.score.signature}" for one in comparisons
+    )
+    return "\n\n".join(
+        [
+            markdown_table(("figure", "system", "value", "difference", "p"), rows),
+            "BLEU by place in the document:",
+            markdown_table(("system", *places), by_place),
+            "\n".join(signatures),
+        ]
+    )
+
+
+def quality_json(
+    comparisons: Sequence[Comparison], positions: Mapping[str, Mapping[str, Score]]
+) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "figures": [
+            {
+                "system": one.system,
+                "name": one.score.name,
+                "value": one.score.value,
+                "difference": one.gain,
+                "p_holm": one.p_value,
+                "signature": one.score.signature,
+            }
+            for one in comparisons
+        ],
+        "by_position": {
+            name: {place: one.value for place, one in of_name.items()}
+            for name, of_name in positions.items()
+        },
+    }
