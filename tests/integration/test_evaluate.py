@@ -45,7 +45,7 @@ def test_two_systems_are_compared_and_only_what_survives_is_bold(
     head = done.stdout.splitlines()[2]
     assert head.startswith("cd: accuracy 9")
     assert "chance 50.00" in head
-    assert "n = 200 items in 100 documents" in head
+    assert "n = 200 items in 100 clusters" in head
     found = json.loads((tmp_path / "out" / "evaluation.json").read_text("utf-8"))
     assert [one["runs"][0]["signature"]["system"] for one in found["systems"]] == [
         "base",

@@ -25,7 +25,7 @@ def headlines(figures: Sequence[Figure], systems: Sequence[System]) -> str:
         if figure.chance is not None:
             parts.append(f"chance {_percent(figure.chance)}")
         parts.append(f"{LEVEL:.0%} interval {_interval(accuracy)}")
-        parts.append(f"n = {figure.count:,} items in {figure.clusters:,} documents")
+        parts.append(f"n = {figure.count:,} items in {figure.clusters:,} clusters")
         seeds = len(system.files)
         parts.append(f"{seeds} seeds" if seeds > 1 else "one run, so without seed noise")
         lines.append(f"{system.name}: {', '.join(parts)}")
@@ -102,7 +102,7 @@ def _figure_json(figure: Figure, systems: Sequence[System]) -> dict[str, Any]:
         "kind": figure.kind,
         "name": figure.name,
         "items": figure.count,
-        "documents": figure.clusters,
+        "clusters": figure.clusters,
         "chance": figure.chance,
         "systems": {},
     }
