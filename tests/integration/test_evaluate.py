@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from concatmt.evaluation.sets import read_set
 from tests.conftest import Command
 
 SETTINGS = {"K": 4, "score": "mean", "scope": "window", "ties": "split", "version": "0.1.0"}
@@ -146,3 +147,27 @@ def test_bad_input_is_told_in_one_line_and_nothing_is_written(
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_perturbed_set_can_be_read_and_compared_with_its_original(
+    concatmt: Command, tmp_path: Path
+) -> None:
+    records = [
+        {
+            "id": f"tv-{number}",
+            "source": [f"a{number}", f"b{number}", "now"],
+            "context": [f"c{number}", f"d{number}"],
+            "candidates": ["yes", "no"],
+            "correct": 0,
+            "document": str(number),
+        }
+        for number in range(6)
+    ]
+    (tmp_path / "tv.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n", "utf-8")
+    done = concatmt("perturb", "tv.jsonl", "--context", "shuffled", "--output", "tv.shuffled.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "6 items, 0 of them unchanged" in done.stderr
+    one, other = (read_set(tmp_path / name) for name in ("tv.jsonl", "tv.shuffled.jsonl"))
+    assert [(item.set, item.id) for item in one.items] == [(i.set, i.id) for i in other.items]
+    assert other.items[0].source == ["b0", "a0", "now"]
+    assert other.items[0].targets == [["d0", "c0", "yes"], ["d0", "c0", "no"]]

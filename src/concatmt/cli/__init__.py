@@ -1,9 +1,11 @@
 """The `concatmt` command: one module per verb. Heavy imports wait until a verb runs."""
 
 from concatmt.cli import (
+    context_use,
     contrast,
     evaluate,
     paper,
+    perturb,
     prepare,
     score,
     show,
@@ -16,10 +18,12 @@ from concatmt.cli import (
 from concatmt.cli.app import main
 
 __all__ = [
+    "context_use",
     "contrast",
     "evaluate",
     "main",
     "paper",
+    "perturb",
     "prepare",
     "score",
     "show",
