@@ -1,18 +1,26 @@
 """The configuration tree: each component's settings under its own key."""
 
 from concatmt.corpus.prepare import CorpusConfig
+from concatmt.errors import UserError
+from concatmt.model.config import Architecture
 from concatmt.settings import Settings
 from concatmt.text.pipeline import Languages, TextConfig, TextSettings
 from concatmt.text.sentence_piece import SentencePieceConfig
+from concatmt.training.config import TrainingConfig
 
 
 class Config(Settings):
-    """Everything that a run depends on."""
+    """Everything that a run depends on; each command uses its part."""
 
-    languages: Languages
+    languages: Languages | None = None
     text: TextConfig = SentencePieceConfig()
-    corpus: CorpusConfig
+    corpus: CorpusConfig | None = None
+    model: Architecture = Architecture()
+    training: TrainingConfig = TrainingConfig()
 
-    def text_settings(self) -> TextSettings:
-        """Languages and text pipeline together, as the text pipeline keeps them."""
-        return TextSettings(languages=self.languages, text=self.text)
+    def to_prepare(self) -> tuple[CorpusConfig, TextSettings]:
+        """What `prepare` needs, which a configuration for training alone may leave out."""
+        if self.corpus is None or self.languages is None:
+            missing = "corpus" if self.corpus is None else "languages"
+            raise UserError(f"{missing}: missing, must be given to prepare a corpus")
+        return self.corpus, TextSettings(languages=self.languages, text=self.text)

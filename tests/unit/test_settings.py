@@ -38,7 +38,7 @@ def test_overrides_replace_values(config: Path) -> None:
     ("override", "message"),
     [
         ("text.mergs=3", "text.mergs: unknown key; did you mean 'merges'?"),
-        ("zzz=3", "zzz: unknown key; keys here are corpus, languages, text"),
+        ("zzz=3", "zzz: unknown key; keys here are corpus, languages, model, text, training"),
         ("text.merges=many", "text.merges: input should be a valid integer"),
         ("text.merges=0", "text.merges: input should be greater than or equal to 1, found 0"),
         ("text.kind=moses", "text.kind: must be one of 'moses-bpe', 'sentencepiece', 'whitespace'"),

@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 
 from concatmt.cli.app import app
+from concatmt.cli.options import ConfigArgument, SetOption
 
 
 @app.command()
 def prepare(
-    config: Annotated[str, typer.Argument(help="A YAML file, or the name of a preset.")],
+    config: ConfigArgument,
     output: Annotated[Path, typer.Option(help="Folder of the store to write.")],
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting.")
-    ] = None,
+    set_: SetOption = None,
     text: Annotated[
         Path | None, typer.Option(help="Take the text pipeline of this store or model.")
     ] = None,
@@ -38,10 +37,11 @@ def prepare(
     from concatmt.settings import load_settings
     from concatmt.text.pipeline import TextPipeline
 
-    settings = load_settings(Config, config, set_ or [])
+    corpus, text_settings = load_settings(Config, config, set_ or []).to_prepare()
     pipeline = TextPipeline.load(text / "text") if text else None
-    text_settings = pipeline.settings if pipeline else settings.text_settings()
-    store, report = run(settings.corpus, text_settings, output, pipeline, workers)
+    if pipeline is not None:
+        text_settings = pipeline.settings
+    store, report = run(corpus, text_settings, output, pipeline, workers)
     for line in report.mended:
         print(f"note: {line}", file=sys.stderr)
     for split, reasons in report.dropped.items():

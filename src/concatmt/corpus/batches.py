@@ -23,6 +23,7 @@ class BatchConfig(Settings):
 
     tokens: int = Field(default=4096, ge=1)  # padded tokens of a batch, on its longer side
     too_long: Literal["error", "skip"] = "error"  # windows that alone exceed `tokens`
+    random_context: bool = False  # each window keeps a random number of its context sentences
 
 
 @dataclass(frozen=True)
@@ -125,11 +126,11 @@ class BatchStream:
         multiple_of: int = 1,
     ) -> None:
         """`multiple_of` counts the batches of one epoch over all processes."""
-        self.windows, self.config, self.seed = windows, config, seed
+        self.all, self.config, self.seed = windows, config, seed
         self.rank, self.world = rank, world
         self.multiple_of = int(np.lcm(world, multiple_of))
         self.epoch, self.next = 0, 0
-        self.plan = self._plan()
+        self._start_epoch()
 
     def __len__(self) -> int:
         """Batches of this process in the present epoch."""
@@ -142,7 +143,7 @@ class BatchStream:
             self.next += 1
             yield self.windows.batch(rows)
         self.epoch, self.next = self.epoch + 1, 0
-        self.plan = self._plan()
+        self._start_epoch()
 
     def state(self) -> dict[str, int]:
         """Where the stream stands: enough to go on from here."""
@@ -151,9 +152,12 @@ class BatchStream:
     def restore(self, state: dict[str, int]) -> None:
         """Go on from where another stream of the same windows and settings stood."""
         self.seed, self.epoch, self.next = state["seed"], state["epoch"], state["next"]
-        self.plan = self._plan()
+        self._start_epoch()
 
-    def _plan(self) -> BatchPlan:
-        return plan_batches(
+    def _start_epoch(self) -> None:
+        self.windows = self.all
+        if self.config.random_context:
+            self.windows = self.all.shortened(np.random.default_rng((self.seed, self.epoch, 1)))
+        self.plan = plan_batches(
             self.windows, self.config, self.seed, self.epoch, multiple_of=self.multiple_of
         )

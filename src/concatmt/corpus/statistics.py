@@ -4,13 +4,14 @@ Sums of integers only, so the figures do not depend on how the work was split ov
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
+from concatmt.tables import markdown_table
 
 
 @dataclass
@@ -105,18 +106,6 @@ def _lengths(moments: Moments) -> str:
     if not moments.count:
         return "-"
     return f"{moments.mean:.1f} / {moments.deviation:.1f} / {moments.largest}"
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows as a Markdown table that is aligned for reading as plain text too."""
-    table = [tuple(header), *map(tuple, rows)]
-    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
-    lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in table
-    ]
-    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
 
 
 def file_statistics(path: Path, ids: Path | None) -> Statistics:

@@ -32,6 +32,10 @@ class Windows:
     def __len__(self) -> int:
         return len(self.sentences)
 
+    def shortened(self, rng: np.random.Generator) -> "Windows":
+        """The same windows, each with a random number of its context sentences (0 to all)."""
+        return Windows(self.split, rng.integers(1, self.sentences, endpoint=True))
+
     def lengths(self) -> tuple[Ints, Ints]:
         """(N,) tokens of each window, separators and end included: source, target."""
         first = np.arange(len(self)) - self.sentences + 1

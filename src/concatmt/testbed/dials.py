@@ -1,0 +1,141 @@
+"""The dials of the testbed and what they may not say together."""
+
+from typing import Any
+
+from pydantic import Field
+
+from concatmt.errors import UserError
+from concatmt.settings import Settings, nearest, parse_settings
+from concatmt.testbed.german import GERMAN
+from concatmt.testbed.latents import SPACES, TASKS, Latent, Space
+from concatmt.testbed.russian import RUSSIAN
+from concatmt.testbed.surface import MOST_ADJUNCTS
+from concatmt.testbed.words import Language
+
+LANGUAGES = {language.pair: language for language in (RUSSIAN, GERMAN)}
+LONGEST_DOCUMENT = 12
+# Narrowed as far as the dials allow, the grammar still has more than a million documents.
+MOST_DOCUMENTS = 1_000_000
+
+
+class Dials(Settings):
+    """Everything that decides what is generated."""
+
+    pair: str
+    seed: int = 1
+    documents: int = Field(20_000, ge=1)
+    valid_documents: int = Field(500, ge=1)
+    test_documents: int = Field(500, ge=1)
+    items: int = Field(500, ge=1, le=100_000)
+    tasks: tuple[str, ...] = ()
+    density: float = Field(0.5, ge=0, le=1)
+    window: int = Field(4, ge=4, le=8)
+    distance: int | None = Field(None, ge=3)
+    speakers: int = Field(2, ge=2, le=3)
+    length: float = Field(0.65, ge=0, le=MOST_ADJUNCTS)
+    length_shift: float = 0.0
+    hold_out_distances: tuple[int, ...] = ()
+    hold_out_words: float = Field(0.0, ge=0, le=0.5)
+
+    @property
+    def language(self) -> Language:
+        """The lexicon and word order of the pair."""
+        return LANGUAGES[self.pair]
+
+    @property
+    def farthest(self) -> int:
+        """The farthest that a cue within the window may stand."""
+        return self.window - 1 if self.distance is None else self.distance
+
+    @property
+    def test_length(self) -> float:
+        """Mean number of adjuncts in test documents and contrastive items."""
+        return self.length + self.length_shift
+
+    @property
+    def active_tasks(self) -> tuple[str, ...]:
+        """The tasks that are generated, in the order of the card."""
+        asked = self.tasks or tuple(t for t in TASKS if t not in self.language.left_out)
+        return tuple(task for task in TASKS if task in asked)
+
+    def latents(self, task: str) -> list[Latent]:
+        """The task's whole latent space."""
+        language = self.language
+        space = Space(
+            window=self.window,
+            distance=self.farthest,
+            speakers=self.speakers,
+            verbs=len(language.habits),
+            cases=len(language.questions),
+        )
+        return list(SPACES[task](space))
+
+    def training_latents(self, task: str) -> list[Latent]:
+        """The latent space without the distances that are held out of training."""
+        return [x for x in self.latents(task) if x.distance not in self.hold_out_distances]
+
+
+def parse_dials(**values: Any) -> Dials:
+    """Check values one by one and together; `None` stands for the default."""
+    given = {key: value for key, value in values.items() if value is not None}
+    dials = parse_settings(Dials, given, "testbed")
+    for check in (_check_names, _check_sizes, _check_distances, _check_held_out):
+        check(dials)
+    return dials
+
+
+def _check_names(dials: Dials) -> None:
+    if dials.pair not in LANGUAGES:
+        hint = nearest(dials.pair, [*LANGUAGES])
+        raise UserError(
+            f"--pair {dials.pair}: unknown pair; pairs are {', '.join(LANGUAGES)}{hint}"
+        )
+    for task in dials.tasks:
+        if task not in TASKS:
+            raise UserError(
+                f"--tasks {task}: unknown task; tasks are {', '.join(TASKS)}{nearest(task, TASKS)}"
+            )
+        if task in dials.language.left_out:
+            reason = dials.language.left_out[task]
+            raise UserError(f"--tasks {task}: {dials.pair} does not have it: {reason}")
+
+
+def _check_sizes(dials: Dials) -> None:
+    if dials.tasks and dials.density == 0:
+        raise UserError(
+            "--density 0 leaves no room for the tasks of --tasks; raise --density or drop --tasks"
+        )
+    wanted = dials.documents + dials.valid_documents + dials.test_documents
+    if wanted > MOST_DOCUMENTS:
+        raise UserError(
+            f"{wanted:,} documents are more than the {MOST_DOCUMENTS:,} distinct ones that the "
+            "grammar is sure to have; lower --documents"
+        )
+    if not 0 <= dials.test_length <= MOST_ADJUNCTS:
+        raise UserError(
+            f"--length {dials.length:g} with --length-shift {dials.length_shift:g} gives "
+            f"{dials.test_length:g} adjuncts a sentence in the test; keep it 0 to {MOST_ADJUNCTS}"
+        )
+
+
+def _check_distances(dials: Dials) -> None:
+    if dials.farthest >= dials.window:
+        raise UserError(
+            f"--distance {dials.farthest} reaches beyond a window of {dials.window} sentences; "
+            f"lower it to {dials.window - 1}, raise --window, or use the task far"
+        )
+
+
+def _check_held_out(dials: Dials) -> None:
+    for distance in dials.hold_out_distances:
+        if not 1 <= distance <= dials.farthest:
+            raise UserError(
+                f"--hold-out-distances {distance}: cues stand at distances 1 to {dials.farthest}"
+            )
+    for task in dials.active_tasks:
+        if not dials.training_latents(task):
+            distances = ", ".join(map(str, sorted({x.distance for x in dials.latents(task)})))
+            raise UserError(
+                f"--hold-out-distances leaves nothing of {task} in training (its cues stand at "
+                f"distance {distances}); hold out others or leave {task} out with --tasks"
+            )

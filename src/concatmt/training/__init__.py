@@ -1,0 +1,1 @@
+"""From a store and a system to an averaged model."""

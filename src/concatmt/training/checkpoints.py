@@ -1,0 +1,145 @@
+"""Checkpoints of a run: written at once or not at all, verified when read, few on disk.
+
+A checkpoint is a folder: `model.safetensors`, `optimiser.safetensors` and `state.json` with the
+hashes of both. Older checkpoints that averaging may still need keep their model only.
+"""
+
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from concatmt.errors import UserError
+from concatmt.files import atomic_folder, hash_file, read_json, write_json
+from concatmt.model.directory import save_tensors, write_weights
+from concatmt.model.transformer import Transformer
+
+STATE, MODEL, OPTIMISER = "state.json", "model.safetensors", "optimiser.safetensors"
+KEEP_LAST = 2  # complete checkpoints: the newest, and one to fall back on
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One checkpoint, by the number of updates that went into it."""
+
+    folder: Path
+
+    @property
+    def update(self) -> int:
+        """After which update it was made."""
+        return int(self.folder.name)
+
+
+class Checkpoints:
+    """The checkpoints of a run directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def all(self) -> list[Checkpoint]:
+        """Those on disk, oldest first."""
+        if not self.folder.is_dir():
+            return []
+        names = sorted(p.name for p in self.folder.iterdir() if p.name.isdecimal())
+        return [Checkpoint(self.folder / name) for name in names]
+
+    def at(self, update: int) -> Checkpoint:
+        """The checkpoint of an update, on disk or to be written."""
+        return Checkpoint(self.folder / f"{update:08d}")
+
+    def write(
+        self,
+        update: int,
+        model: Transformer,
+        optimiser: torch.optim.Optimizer,
+        state: dict[str, Any],
+    ) -> None:
+        """Write a complete checkpoint."""
+        with atomic_folder(self.at(update).folder, STATE) as folder:
+            write_weights(folder / MODEL, model)
+            save_tensors(folder / OPTIMISER, _optimiser_tensors(model, optimiser))
+            hashes = {name: hash_file(folder / name) for name in (MODEL, OPTIMISER)}
+            write_json(folder / STATE, {**state, "update": update, "sha256": hashes})
+
+    def restore(
+        self, model: Transformer, optimiser: torch.optim.Optimizer
+    ) -> dict[str, Any] | None:
+        """Load the newest checkpoint that is whole; None if there is none.
+
+        A damaged one is told and passed over.
+        """
+        complete = [c for c in reversed(self.all()) if (c.folder / OPTIMISER).exists()]
+        for checkpoint in complete:
+            try:
+                state = self._verified(checkpoint, (MODEL, OPTIMISER))
+            except UserError as error:
+                print(f"warning: {error}; taking the one before it", file=sys.stderr)
+                continue
+            _copy(load_file(checkpoint.folder / MODEL), model)
+            _load_optimiser(load_file(checkpoint.folder / OPTIMISER), model, optimiser)
+            return state
+        if complete:
+            raise UserError(f"{self.folder}: all checkpoints are damaged; start a new run")
+        return None
+
+    def prune(self, needed: Iterable[int]) -> None:
+        """Remove what neither resuming nor averaging (the updates `needed`) can use any more."""
+        wanted = set(needed)
+        for checkpoint in self.all()[:-KEEP_LAST]:
+            if checkpoint.update in wanted:
+                (checkpoint.folder / OPTIMISER).unlink(missing_ok=True)
+            else:
+                shutil.rmtree(checkpoint.folder)
+
+    def average(self, updates: Iterable[int], model: Transformer) -> None:
+        """Put the mean of the weights of some checkpoints into `model`."""
+        sums: dict[str, Tensor] = {}
+        count = 0
+        for update in updates:
+            checkpoint = self.at(update)
+            self._verified(checkpoint, (MODEL,))
+            for name, tensor in load_file(checkpoint.folder / MODEL).items():
+                sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
+            count += 1
+        _copy({name: total / count for name, total in sums.items()}, model)
+
+    def _verified(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> dict[str, Any]:
+        state = read_json(checkpoint.folder / STATE, "checkpoint")
+        for name in names:
+            path = checkpoint.folder / name
+            if not path.is_file():
+                raise UserError(f"{path}: missing")
+            if hash_file(path) != state["sha256"][name]:
+                raise UserError(f"{path}: damaged: its hash is not the one in {STATE}")
+        return dict(state)
+
+
+@torch.no_grad()
+def _copy(tensors: dict[str, Tensor], model: Transformer) -> None:
+    """Change the parameters in place: the optimiser holds on to them."""
+    for name, parameter in model.named_parameters():
+        parameter.copy_(tensors[name])
+
+
+def _optimiser_tensors(model: Transformer, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    return {
+        f"{key}.{name}": value
+        for name, parameter in model.named_parameters()
+        for key, value in optimiser.state[parameter].items()
+    }
+
+
+def _load_optimiser(
+    tensors: dict[str, Tensor], model: Transformer, optimiser: torch.optim.Optimizer
+) -> None:
+    parameters = dict(model.named_parameters())
+    for full_name, value in tensors.items():
+        key, _, name = full_name.partition(".")
+        device = "cpu" if key == "step" else parameters[name].device
+        optimiser.state[parameters[name]][key] = value.to(device)

@@ -1,0 +1,48 @@
+"""Settings of training; the defaults are the paper's recipe (appendix B)."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from concatmt.corpus.batches import BatchConfig
+from concatmt.model.loss import LossConfig
+from concatmt.settings import Settings
+
+
+class OptimiserConfig(Settings):
+    """Adam with a linear warm-up and decay by the inverse square root of the update."""
+
+    learning_rate: float = Field(default=1e-3, gt=0)  # the peak, reached after the warm-up
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = Field(default=1e-8, gt=0)
+    weight_decay: float = Field(default=0.0, ge=0)
+    warmup: int = Field(default=4000, ge=0)
+    warmup_from: float = Field(default=1e-7, ge=0)
+    clip_norm: float = Field(default=25.0, ge=0)  # 0: no clipping
+
+
+class TrainingConfig(Settings):
+    """How long, how much at a time, what is measured, what is kept."""
+
+    optimiser: OptimiserConfig = OptimiserConfig()
+    loss: LossConfig = LossConfig()
+    # Padded tokens of an update, on the longer side, over all devices. Batches of at most
+    # `batch.tokens` are accumulated to fill it.
+    tokens_per_update: int = Field(default=32_000, ge=1)
+    batch: BatchConfig = BatchConfig()
+    validate_every: int | Literal["epoch"] = "epoch"  # in updates
+    stop_metric: Literal["discounted", "undiscounted", "current"] = "discounted"
+    patience: int = Field(default=12, ge=1)  # validations without improvement
+    max_epochs: int | None = Field(default=None, ge=1)
+    max_updates: int | None = Field(default=None, ge=1)
+    average: int = Field(default=5, ge=1)  # the best checkpoint and those that follow it
+    checkpoint_every: int | None = Field(default=None, ge=1)  # in updates, beside validations
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    compile: bool = False
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    discounting: Literal["exact", "stochastic"] = "exact"  # docs/training.md
+    coword_dropout: float = Field(default=0.0, ge=0, lt=1)  # of current source words, to <unk>
+    warm_start: Path | None = None  # a model directory
+    log_every: int = Field(default=50, ge=1)  # updates a line of metrics.jsonl
+    tensorboard: bool = False

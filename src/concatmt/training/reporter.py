@@ -1,0 +1,131 @@
+"""What the user sees of a run: a live line or log lines, metrics.jsonl, TensorBoard, a picture."""
+
+import sys
+import time
+from typing import Any
+
+from concatmt.errors import UserError
+from concatmt.training.config import TrainingConfig
+from concatmt.training.objective import Totals
+from concatmt.training.run import Run
+
+LOG_SECONDS = 20.0
+
+
+class Reporter:
+    """Speaks for the first process; all others are silent."""
+
+    def __init__(self, run: Run, config: TrainingConfig, speaks: bool) -> None:
+        self.run, self.config, self.speaks = run, config, speaks
+        self.board = _tensorboard(run) if config.tensorboard and speaks else None
+        self.window = Totals()  # since the last line of the metrics
+        self.started = self.line_time = time.monotonic()
+        self.updates = 0  # in this process's life
+        self.log_time = 0.0
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        if self.speaks:
+            print(f"{self._clear()}{text}", file=sys.stderr, flush=True)
+
+    def update(self, update: int, totals: Totals, rate: float, norm: float, place: str) -> None:
+        """An update is done; `place` says where in the epoch."""
+        self.window.add(totals)
+        self.updates += 1
+        if not self.speaks or update % self.config.log_every:
+            return
+        now = time.monotonic()
+        window, seconds = self.window, max(now - self.line_time, 1e-9)
+        self.window, self.line_time = Totals(), now
+        record = {
+            "update": update,
+            "loss": window.discounted,
+            "current": window.current,
+            "context": window.context,
+            "rate": rate,
+            "norm": norm,
+            "tokens_per_second": window.real_tokens / seconds,
+            "padding": 1 - window.real_tokens / max(window.padded_tokens, 1.0),
+        }
+        self._record("train", record)
+        line = (
+            f"{place}, update {update:,}: loss {window.current:.3f} current"
+            f" {window.context:.3f} context, {record['tokens_per_second']:,.0f} tokens/s,"
+            f" {record['padding']:.1%} padding, rate {rate:.2e}{self._time_left(update)}"
+        )
+        self._show(line, now)
+
+    def validation(self, update: int, totals: Totals, best: bool) -> None:
+        """A validation is done."""
+        record = {
+            "update": update,
+            "discounted": totals.discounted,
+            "undiscounted": totals.undiscounted,
+            "current": totals.current,
+            "context": totals.context,
+            "current_nll": totals.current_nll / max(totals.current_tokens, 1.0),
+            "seconds": time.monotonic() - self.started,
+        }
+        if self.speaks:
+            self._record("valid", record)
+        mark = " (best)" if best else ""
+        self.say(
+            f"validation at update {update:,}: {self.config.stop_metric}"
+            f" {record[self.config.stop_metric]:.4f}{mark}, current {totals.current:.4f},"
+            f" context {totals.context:.4f}"
+        )
+        self.line_time = time.monotonic()
+
+    def _time_left(self, update: int) -> str:
+        if self.config.max_updates is None:
+            return ""
+        pace = (time.monotonic() - self.started) / self.updates
+        left = max(0.0, (self.config.max_updates - update) * pace)
+        return f", at most {int(left) // 60}:{int(left) % 60:02d} left"
+
+    def _record(self, kind: str, record: dict[str, Any]) -> None:
+        self.run.append({"kind": kind, **record})
+        if self.board is not None:
+            for name, value in record.items():
+                self.board.add_scalar(f"{kind}/{name}", value, record["update"])
+
+    def _show(self, line: str, now: float) -> None:
+        if sys.stderr.isatty():
+            print(f"{self._clear()}{line}", end="", file=sys.stderr, flush=True)
+        elif now - self.log_time > LOG_SECONDS:
+            self.log_time = now
+            print(line, file=sys.stderr, flush=True)
+
+    def _clear(self) -> str:
+        return "\r\x1b[2K" if sys.stderr.isatty() else ""
+
+
+def _tensorboard(run: Run) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise UserError("training.tensorboard: install concatmt[track] for it") from error
+    return SummaryWriter(run.folder / "tensorboard")
+
+
+def draw_curves(run: Run) -> bool:
+    """Draw the learning curves into curves.svg; False where matplotlib is not installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return False
+    records = run.metrics()
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    for kind, style in (("train", {"alpha": 0.5}), ("valid", {"marker": "o", "markersize": 3})):
+        for part, colour in (("current", "C0"), ("context", "C1")):
+            points = [(r["update"], r[part]) for r in records if r["kind"] == kind and r[part]]
+            if points:
+                axes.plot(
+                    *zip(*points, strict=True), color=colour, label=f"{kind}, {part}", **style
+                )
+    axes.set_xlabel("updates")
+    axes.set_ylabel("label-smoothed loss per token")
+    axes.legend()
+    figure.savefig(run.folder / "curves.svg", metadata={"Date": None})
+    return True

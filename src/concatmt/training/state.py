@@ -1,0 +1,51 @@
+"""How far a run is: updates, validations, the best so far, patience. Small enough for JSON."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from concatmt.training.config import TrainingConfig
+
+
+@dataclass
+class TrainingState:
+    """What a run must remember beside weights, optimiser and the place in the data."""
+
+    update: int = 0
+    validations: list[int] = field(default_factory=list)  # the update of each
+    values: list[float] = field(default_factory=list)  # the stop metric of each
+    norm: float | None = None  # running mean of the gradient's norm
+
+    def record(self, value: float) -> bool:
+        """Note a validation at the present update; whether it is the best so far."""
+        best = not self.values or value < min(self.values)
+        self.validations.append(self.update)
+        self.values.append(value)
+        return best
+
+    @property
+    def best(self) -> int:
+        """Index of the best validation; the first of equals."""
+        return self.values.index(min(self.values))
+
+    def to_average(self, count: int) -> list[int]:
+        """Updates of the best checkpoint and of those that follow it, at most `count` in all."""
+        return self.validations[self.best : self.best + count] if self.values else []
+
+    def why_stop(self, config: TrainingConfig, epoch: int) -> str | None:
+        """The reason to stop now, or None. `epoch` counts the finished ones."""
+        if self.values and len(self.values) - 1 - self.best >= config.patience:
+            return f"no improvement in {config.patience} validations"
+        if config.max_updates is not None and self.update >= config.max_updates:
+            return f"{config.max_updates:,} updates done"
+        if config.max_epochs is not None and epoch >= config.max_epochs:
+            return f"{config.max_epochs:,} epochs done"
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "TrainingState":
+        """What `to_json` gave."""
+        return cls(**values)

@@ -1,0 +1,126 @@
+"""Many runs of one configuration: learning rates and seeds, here or on a SLURM cluster.
+
+Every run is a `concatmt train` of its own, so each resumes by itself and a sweep is resumed by
+running it again. Picks the best learning rate by validation loss, as the paper does.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from concatmt.errors import UserError
+from concatmt.files import write_json
+from concatmt.progress import progress
+from concatmt.training.run import Run
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a sweep."""
+
+    system: str
+    learning_rate: float
+    seed: int
+    folder: Path
+
+    def command(self, config: str, data: Path, overrides: Sequence[str]) -> list[str]:
+        """How it is started."""
+        settings = [*overrides, f"training.optimiser.learning_rate={self.learning_rate!r}"]
+        return [
+            *(sys.executable, "-m", "concatmt", "train", config),
+            *("--data", str(data), "--system", self.system, "--output", str(self.folder)),
+            *("--seed", str(self.seed)),
+            *(word for setting in settings for word in ("--set", setting)),
+        ]
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has its averaged model."""
+        return (self.folder / "model" / "config.json").is_file()
+
+    def best(self, metric: str) -> float:
+        """The lowest validation loss."""
+        values = [r[metric] for r in Run(self.folder).metrics() if r["kind"] == "valid"]
+        return float(min(values))
+
+
+def trials(
+    systems: Iterable[str], rates: Sequence[float], seeds: Sequence[int], output: Path
+) -> list[Trial]:
+    """All combinations, each with a folder of its own."""
+    return [
+        Trial(system, rate, seed, output / system / f"rate{rate:g}-seed{seed}")
+        for system in systems
+        for rate in rates
+        for seed in seeds
+    ]
+
+
+def run_here(commands: Sequence[tuple[Trial, list[str]]], jobs: int) -> list[Trial]:
+    """Run trials on this machine, `jobs` at a time with a thread each; gives the failed ones."""
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+
+    def run(item: tuple[Trial, list[str]]) -> bool:
+        trial, command = item
+        trial.folder.mkdir(parents=True, exist_ok=True)
+        log = trial.folder.with_name(f"{trial.folder.name}.log")
+        with log.open("a") as file:
+            return subprocess.run(command, stderr=file, env=environment).returncode == 0
+
+    with ThreadPoolExecutor(jobs) as pool, progress("runs", len(commands), "runs") as bar:
+        failed = []
+        for (trial, _), good in zip(commands, pool.map(run, commands), strict=True):
+            bar.advance()
+            if not good:
+                failed.append(trial)
+    return failed
+
+
+def run_on_cluster(
+    commands: Sequence[tuple[Trial, list[str]]], folder: Path, cluster: str, options: dict[str, Any]
+) -> list[Trial]:
+    """Submit what is not finished through submitit and wait for it; the failed ones."""
+    try:
+        import submitit
+    except ImportError as error:
+        raise UserError("--launcher slurm: install concatmt[slurm] for it") from error
+    executor = submitit.AutoExecutor(folder=folder / "jobs", cluster=cluster)
+    executor.update_parameters(name="concatmt", **options)
+    with executor.batch():
+        jobs = [executor.submit(subprocess.run, command, check=True) for _, command in commands]
+    failed = []
+    with progress("jobs", len(jobs), "runs") as bar:
+        for (trial, _), job in zip(commands, jobs, strict=True):
+            if job.exception() is not None:
+                failed.append(trial)
+            bar.advance()
+    return failed
+
+
+def summarise(done: Sequence[Trial], metric: str, output: Path) -> list[dict[str, Any]]:
+    """One row per system with its best rate (mean over seeds); also written to sweep.json."""
+    rows = []
+    for system in dict.fromkeys(trial.system for trial in done):
+        of_system = [trial for trial in done if trial.system == system]
+        means = {}
+        for rate in dict.fromkeys(trial.learning_rate for trial in of_system):
+            values = [t.best(metric) for t in of_system if t.learning_rate == rate]
+            means[rate] = sum(values) / len(values)
+        best = min(means, key=lambda rate: means[rate])
+        rows.append(
+            {
+                "system": system,
+                "best_rate": best,
+                "metric": metric,
+                "value": means[best],
+                "by_rate": {f"{rate:g}": value for rate, value in means.items()},
+                "runs": [str(t.folder) for t in of_system if t.learning_rate == best],
+            }
+        )
+    write_json(output / "sweep.json", rows)
+    return rows

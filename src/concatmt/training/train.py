@@ -1,0 +1,135 @@
+"""One training run from its settings: build the model, train, average, write a model directory."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from pydantic import ValidationError
+
+from concatmt.corpus.statistics import Statistics
+from concatmt.corpus.store import Store
+from concatmt.corpus.windows import Windows
+from concatmt.errors import UserError
+from concatmt.model.config import Architecture, ModelConfig, SystemConfig
+from concatmt.model.directory import load_model, save_model
+from concatmt.model.systems import system_name
+from concatmt.model.transformer import Transformer
+from concatmt.text.pipeline import TextPipeline
+from concatmt.training.config import TrainingConfig
+from concatmt.training.processes import Processes
+from concatmt.training.reporter import draw_curves
+from concatmt.training.run import Run, provenance
+from concatmt.training.trainer import Trainer
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to train."""
+
+    data: Path
+    system: SystemConfig
+    architecture: Architecture
+    training: TrainingConfig
+    seed: int
+
+
+def train(task: Task, output: Path) -> bool:
+    """Train `task` in the run directory `output`; False if it was asked to stop before the end."""
+    processes = Processes.join(task.training.device)
+    run = Run(output)
+    try:
+        if processes.first:
+            with run.locked():
+                return _train(task, run, processes)
+        return _train(task, run, processes)
+    finally:
+        processes.leave()
+
+
+def _train(task: Task, run: Run, processes: Processes) -> bool:
+    store = Store.open(task.data)
+    if processes.first:
+        settings = {
+            "system": system_name(task.system),
+            "seed": task.seed,
+            "data": store.hash,
+            "model": task.architecture.model_dump(mode="json"),
+            "training": task.training.model_dump(mode="json"),
+        }
+        run.describe(settings, provenance())
+    windows = Windows.of(store.split("train"), task.system.sentences)
+    valid = Windows.of(store.split("valid"), task.system.sentences)
+    torch.manual_seed(task.seed)
+    model = build_model(store, task)
+    trainer = Trainer(run, model, task.training, windows, valid, task.seed, processes)
+    say = trainer.reporter.say
+    say(
+        f"{system_name(task.system)}: {sum(p.numel() for p in model.parameters()):,} parameters,"
+        f" {len(windows):,} windows, {trainer.batches} batches an update,"
+        f" {len(trainer.stream) * processes.world // trainer.batches:,} updates an epoch"
+    )
+    if trainer.stream.plan.skipped:
+        say(f"skipping {trainer.stream.plan.skipped:,} windows longer than a batch")
+    reason = trainer.run()
+    if reason is None:
+        say(f"stopped after update {trainer.state.update:,}; the same command goes on from there")
+        return False
+    if processes.first:
+        updates = trainer.average()
+        save_model(
+            run.model, model, lambda folder: _copy_text(store.folder / "text", folder / "text")
+        )
+        best = trainer.state.best
+        say(
+            f"finished: {reason}; best {task.training.stop_metric}"
+            f" {trainer.state.values[best]:.4f} at update {trainer.state.validations[best]:,};"
+            f" {run.model} is the average of {len(updates)} checkpoints"
+        )
+        if not draw_curves(run):
+            say("no learning curves drawn: install concatmt[plots] for them")
+    return True
+
+
+def build_model(store: Store, task: Task) -> Transformer:
+    """A fresh model for the store's vocabularies, or one that starts from another's weights."""
+    statistics = Statistics.from_json(store.split("train").statistics)
+    try:
+        config = ModelConfig(
+            architecture=task.architecture,
+            system=task.system,
+            source_vocabulary=len(store.text.source),
+            target_vocabulary=len(store.text.target),
+            sentence_length=statistics.source_words.mean,
+        )
+    except ValidationError as error:
+        raise UserError(
+            f"model: {error.errors()[0]['msg'].removeprefix('Value error, ')}"
+        ) from error
+    model = Transformer(config)
+    if task.training.warm_start is not None:
+        warm_start(model, task.training.warm_start, store)
+    return model
+
+
+def warm_start(model: Transformer, folder: Path, store: Store) -> None:
+    """Take the weights of another model; what it has not (segments) starts at zero, as a no-op."""
+    theirs = TextPipeline.fingerprint(folder / "text") if (folder / "text").is_dir() else None
+    if theirs != TextPipeline.fingerprint(store.folder / "text"):
+        raise UserError(
+            f"{folder}: made with another vocabulary than {store.folder}; prepare the data with"
+            f" --text {folder}"
+        )
+    weights = dict(load_model(folder).named_parameters())
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name not in weights and name.startswith("encoding."):
+                parameter.zero_()
+            elif name not in weights or weights[name].shape != parameter.shape:
+                raise UserError(f"{folder}: its {name!r} does not fit; use the same sizes")
+            else:
+                parameter.copy_(weights[name])
+
+
+def _copy_text(source: Path, target: Path) -> None:
+    shutil.copytree(source, target)

@@ -1,0 +1,278 @@
+"""The training loop: updates, validations, checkpoints, until there is a reason to stop.
+
+An update sums the gradients of a fixed number of batches over all processes and divides them by
+what the loss declares (tokens or weights), so it does not depend on how many processes there are.
+What a batch draws at random depends on its number alone, so interruptions leave no trace.
+"""
+
+import math
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from concatmt.corpus.batch import WindowBatch
+from concatmt.corpus.batches import BatchStream
+from concatmt.corpus.windows import Windows
+from concatmt.errors import UserError
+from concatmt.model.transformer import Transformer
+from concatmt.training.checkpoints import Checkpoints
+from concatmt.training.config import TrainingConfig
+from concatmt.training.objective import Objective, Totals, seed_batch, totals_of
+from concatmt.training.processes import Processes
+from concatmt.training.reporter import Reporter
+from concatmt.training.run import Run
+from concatmt.training.schedule import learning_rate
+from concatmt.training.state import TrainingState
+from concatmt.training.validation import Validator
+
+EXPLOSION = 1e4  # times the running mean of the gradient's norm
+MEMORY_OF_NORM = 0.99
+
+
+class Trainer:
+    """Trains one model on one store; `run()` goes on from the newest checkpoint."""
+
+    def __init__(
+        self,
+        run: Run,
+        model: Transformer,
+        config: TrainingConfig,
+        train: Windows,
+        valid: Windows,
+        seed: int,
+        processes: Processes,
+    ) -> None:
+        self.config, self.seed, self.processes = config, seed, processes
+        self.model = model.to(processes.device).train()
+        self.batches, batch = batches_per_update(config, processes.world)
+        self.stream = BatchStream(
+            train,
+            batch,
+            seed,
+            rank=processes.rank,
+            world=processes.world,
+            multiple_of=self.batches,
+        )
+        self.validator = Validator(valid, batch, processes)
+        self.objective = Objective(self.model, config)
+        self.optimiser = _optimiser(self.model, config)
+        self.scaler = _scaler(config, processes.device)
+        self.checkpoints = Checkpoints(run.folder / "checkpoints")
+        self.reporter = Reporter(run, config, processes.first)
+        self.state = TrainingState()
+        self._resume(run)
+        self.wrapped = self._wrap()
+        self.asked_to_stop = False  # this process
+        self.interrupted = False  # some process was, and all have agreed to stop
+
+    def run(self) -> str | None:
+        """Train until there is a reason to stop, which is returned.
+
+        None if the process was asked to stop (SIGTERM): the run is saved and can go on later.
+        """
+        previous = signal.signal(signal.SIGTERM, self._ask_to_stop)
+        try:
+            while (reason := self._reason()) is None and not self.interrupted:
+                for batches in self.updates():
+                    self.update(batches)
+                    if self.interrupted or self._reason() is not None:
+                        break
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+        if reason is not None and self.state.validations[-1:] != [self.state.update]:
+            self._validate()
+        return reason
+
+    def average(self) -> list[int]:
+        """Put the average of the best checkpoint and its followers into the model."""
+        wanted = self.state.to_average(self.config.average)
+        there = {checkpoint.update for checkpoint in self.checkpoints.all()}
+        updates = [update for update in wanted if update in there] or sorted(there)[-1:]
+        self.checkpoints.average(updates, self.model)
+        return updates
+
+    def updates(self) -> Iterator[list[WindowBatch]]:
+        """The rest of an epoch, in lists of this process's batches for one update each."""
+        batches = self.stream.epoch_batches()
+        share = self.batches // self.processes.world
+        while group := list(islice(batches, share)):
+            yield group
+
+    def update(self, batches: list[WindowBatch]) -> None:
+        """One update from this process's batches, and what follows it (validation, checkpoint)."""
+        config = self.config.optimiser
+        self.state.update += 1
+        rate = learning_rate(config, self.state.update)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        totals = self._backward(batches)
+        norm = self._scale_gradients(totals)
+        self.scaler.step(self.optimiser)
+        self.scaler.update()
+        self.optimiser.zero_grad(set_to_none=True)
+        self._check_divergence(totals, norm)
+        epoch_share = self.stream.next / len(self.stream)
+        place = f"epoch {self.stream.epoch + 1} ({epoch_share:.0%})"
+        self.reporter.update(self.state.update, totals, rate, norm, place)
+        self._after_update(totals)
+
+    def _after_update(self, totals: Totals) -> None:
+        every = self.config.validate_every
+        ended = self.stream.next == len(self.stream)
+        if ended if every == "epoch" else self.state.update % every == 0:
+            self._validate()
+        elif totals.stop or (
+            self.config.checkpoint_every and self.state.update % self.config.checkpoint_every == 0
+        ):
+            self._checkpoint()
+        self.interrupted = totals.stop > 0
+
+    def _backward(self, batches: list[WindowBatch]) -> Totals:
+        """Add up the gradients of this process's batches; the totals are those of all processes."""
+        losses, moved = [], []
+        first = (self.stream.next - len(batches)) * self.processes.world + self.processes.rank
+        for i, batch in enumerate(batches):
+            seed_batch(self.seed, self.stream.epoch, first + i * self.processes.world)
+            batch = batch.to(self.processes.device)
+            last = i == len(batches) - 1
+            with self._synchronised(last), self._precision():
+                loss = self.wrapped(batch)
+                # Divided by a constant, so that half precision does not overflow.
+                self.scaler.scale(loss.total / self.config.tokens_per_update).backward()
+            losses.append(loss)
+            moved.append(batch)
+        totals = totals_of(losses, moved)
+        totals.stop = float(self.asked_to_stop)
+        device = self.processes.device
+        return Totals.from_tensor(self.processes.sum(totals.to_tensor(device)))
+
+    def _scale_gradients(self, totals: Totals) -> float:
+        """Divide the summed gradients by the normaliser and clip them; returns their norm."""
+        self.scaler.unscale_(self.optimiser)
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        # DDP has averaged over the processes where a sum is wanted.
+        factor = self.config.tokens_per_update * self.processes.world / totals.normaliser
+        norm = float(nn.utils.get_total_norm(gradients)) * factor
+        clip = self.config.optimiser.clip_norm
+        if clip and norm > clip:
+            factor *= clip / norm
+        torch._foreach_mul_(gradients, factor)
+        return norm
+
+    def _check_divergence(self, totals: Totals, norm: float) -> None:
+        if self.scaler.is_enabled() and not math.isfinite(norm):
+            return  # the scaler has left out this update and lowered its scale
+        usual = self.state.norm
+        exploded = usual is not None and norm > EXPLOSION * usual and self.state.update > 100
+        if not math.isfinite(totals.weighted) or not math.isfinite(norm) or exploded:
+            saved = self.checkpoints.all()
+            kept = f"checkpoint {saved[-1].update:,} is kept" if saved else "no checkpoint yet"
+            raise UserError(
+                f"{self.checkpoints.folder.parent}: diverged at update {self.state.update:,}: loss"
+                f" {totals.discounted:.4g}, gradient norm {norm:.4g}; {kept}; lower"
+                " training.optimiser.learning_rate"
+            )
+        self.state.norm = (
+            norm if usual is None else MEMORY_OF_NORM * usual + (1 - MEMORY_OF_NORM) * norm
+        )
+
+    def _validate(self) -> None:
+        totals = self.validator(self.objective, self._precision)
+        best = self.state.record(getattr(totals, self.config.stop_metric))
+        self.reporter.validation(self.state.update, totals, best)
+        self._checkpoint()
+        self.processes.wait()
+
+    def _checkpoint(self) -> None:
+        if not self.processes.first:
+            return
+        state = {
+            "training": self.state.to_json(),
+            "stream": self.stream.state(),
+            "scaler": self.scaler.state_dict(),
+        }
+        try:
+            self.checkpoints.write(self.state.update, self.model, self.optimiser, state)
+            self.checkpoints.prune(self.state.to_average(self.config.average))
+        except OSError as error:
+            # A full disk must not end a run of days: the older checkpoint is still there.
+            message = f"warning: checkpoint {self.state.update:,} not written: {error.strerror}"
+            print(f"{message}; training goes on", file=sys.stderr, flush=True)
+
+    def _resume(self, run: Run) -> None:
+        state = self.checkpoints.restore(self.model, self.optimiser)
+        if state is not None:
+            self.state = TrainingState.from_json(state["training"])
+            self.stream.restore(state["stream"])
+            self.scaler.load_state_dict(state["scaler"])
+            self.reporter.say(f"going on after update {self.state.update:,}")
+        self.model.to(self.processes.device)
+        self.processes.wait()
+        if self.processes.first:
+            run.rewind(self.state.update)
+
+    def _reason(self) -> str | None:
+        finished = self.stream.epoch + (self.stream.next == len(self.stream))
+        return self.state.why_stop(self.config, finished)
+
+    def _ask_to_stop(self, *_: Any) -> None:
+        self.asked_to_stop = True
+
+    def _wrap(self) -> Callable[[WindowBatch], Any]:
+        module: nn.Module = self.objective
+        if self.config.compile:
+            module.compile(dynamic=True)
+        if self.processes.world > 1:
+            cuda = self.processes.device.type == "cuda"
+            module = DistributedDataParallel(
+                module, device_ids=[self.processes.device.index] if cuda else None
+            )
+        return module
+
+    def _synchronised(self, last: bool) -> AbstractContextManager[object]:
+        if isinstance(self.wrapped, DistributedDataParallel) and not last:
+            return self.wrapped.no_sync()
+        return nullcontext()
+
+    def _precision(self) -> AbstractContextManager[object]:
+        if self.config.precision == "fp32":
+            return nullcontext()
+        dtype = torch.bfloat16 if self.config.precision == "bf16" else torch.float16
+        return torch.autocast(self.processes.device.type, dtype=dtype)
+
+
+def batches_per_update(config: TrainingConfig, world: int) -> tuple[int, Any]:
+    """How many batches make an update, over all processes, and how large they are.
+
+    The fewest that memory (`batch.tokens`) allows, a multiple of the number of processes.
+    """
+    per_process = math.ceil(config.tokens_per_update / (config.batch.tokens * world))
+    count = per_process * world
+    tokens = math.ceil(config.tokens_per_update / count)
+    return count, config.batch.model_copy(update={"tokens": tokens})
+
+
+def _optimiser(model: Transformer, config: TrainingConfig) -> torch.optim.Optimizer:
+    chosen = config.optimiser
+    return torch.optim.AdamW(
+        model.parameters(),
+        lr=chosen.learning_rate,
+        betas=chosen.betas,
+        eps=chosen.epsilon,
+        weight_decay=chosen.weight_decay,
+        fused=True,
+    )
+
+
+def _scaler(config: TrainingConfig, device: torch.device) -> torch.amp.GradScaler:
+    fp16 = config.precision == "fp16"
+    if fp16 and device.type != "cuda":
+        raise UserError("training.precision: fp16 needs a GPU; use fp32 or bf16 on a CPU")
+    return torch.amp.GradScaler(device.type, enabled=fp16)

@@ -1,0 +1,371 @@
+"""Training runs on a tiny task: resume to the bit, processes, faults."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from concatmt.errors import UserError
+from concatmt.model.directory import load_model
+from concatmt.training.checkpoints import Checkpoints
+from concatmt.training.run import Run
+from concatmt.training.train import train
+from tests.conftest import Command
+from tests.unit.training.tiny import ARCHITECTURE, TRAINING, make_data, make_task
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+def weights(run: Path) -> dict[str, torch.Tensor]:
+    return load_file(run / "model" / "model.safetensors")
+
+
+def check_identical(first: Path, second: Path) -> None:
+    ours, theirs = weights(first), weights(second)
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def in_child(work: Callable[[], object]) -> int:
+    """Start `work` in a forked process, which saves importing everything; returns its id."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        work()
+        os._exit(0)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        os._exit(2)
+    finally:
+        os._exit(1)
+
+
+def test_a_run_makes_a_model_that_has_learnt_and_says_what_it_is(
+    data: Path, tmp_path: Path
+) -> None:
+    assert train(make_task(data), tmp_path / "run")
+    description = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert description["settings"]["system"] == "s3to3+cd"
+    assert description["settings"]["seed"] == 1
+    assert {"concatmt", "torch", "git", "command"} <= description.keys()
+    valid = [r["current"] for r in Run(tmp_path / "run").metrics() if r["kind"] == "valid"]
+    assert valid[-1] < valid[0]
+    assert load_model(tmp_path / "run" / "model").config.system.sentences == 3
+    assert (tmp_path / "run" / "curves.svg").stat().st_size > 1000
+
+
+def test_the_same_command_gives_the_same_bits_and_another_seed_does_not(
+    data: Path, tmp_path: Path
+) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        train(make_task(data, seed=seed, max_updates=5), tmp_path / name)
+    check_identical(tmp_path / "a", tmp_path / "b")
+    with pytest.raises(AssertionError):
+        check_identical(tmp_path / "a", tmp_path / "c")
+
+
+def test_twenty_kills_at_random_moments_leave_no_trace(data: Path, tmp_path: Path) -> None:
+    task = make_task(data, max_updates=60, checkpoint_every=2)
+    start = time.monotonic()
+    train(task, tmp_path / "whole")
+    whole = time.monotonic() - start
+    rng = np.random.default_rng(0)
+    kills = 0
+    while kills < 20:
+        # A run that was killed early starts again from its last checkpoint: short lives, so that
+        # twenty of them fit in.
+        child = in_child(lambda: train(task, tmp_path / "killed"))
+        time.sleep(float(rng.uniform(0.02, 0.25)) * max(whole, 0.5))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        kills += 1
+        if (tmp_path / "killed" / "model").exists():
+            check_identical(tmp_path / "whole", tmp_path / "killed")
+            shutil.rmtree(tmp_path / "killed")
+    train(task, tmp_path / "killed")
+    check_identical(tmp_path / "whole", tmp_path / "killed")
+    updates = [(r["kind"], r["update"]) for r in Run(tmp_path / "killed").metrics()]
+    assert len(updates) == len(set(updates))
+
+
+def test_a_terminated_run_saves_and_goes_on(data: Path, tmp_path: Path) -> None:
+    task = make_task(data, max_updates=60, validate_every=50)
+    train(task, tmp_path / "whole")
+    child = in_child(lambda: train(task, tmp_path / "run"))
+    while not (tmp_path / "run" / "metrics.jsonl").exists():
+        time.sleep(0.01)
+    os.kill(child, signal.SIGTERM)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert not (tmp_path / "run" / "model").exists()
+    assert Checkpoints(tmp_path / "run" / "checkpoints").all()
+    train(task, tmp_path / "run")
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def write_config(folder: Path, **training: Any) -> Path:
+    path = folder / "config.yaml"
+    path.write_text(json.dumps({"model": ARCHITECTURE, "training": {**TRAINING, **training}}))
+    return path
+
+
+def test_two_processes_make_the_updates_of_one(data: Path, tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    arguments = ["--data", str(data), "--system", "s3to3+cd+lrn+pers"]
+    launch = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "2",
+    ]
+    for name, prefix in (("one", [sys.executable]), ("two", launch)):
+        command = [*prefix, "-m", "concatmt", "train", str(config), *arguments]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        output = ["--output", str(tmp_path / name)]
+        subprocess.run([*command, *output], env=environment, check=True, capture_output=True)
+    one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
+    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-5
+    losses = [
+        [r["discounted"] for r in Run(tmp_path / name).metrics() if r["kind"] == "valid"]
+        for name in ("one", "two")
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_more_updates_continue_a_finished_run_exactly(data: Path, tmp_path: Path) -> None:
+    train(make_task(data, max_updates=10), tmp_path / "run")
+    train(make_task(data, max_updates=20), tmp_path / "run")
+    train(make_task(data, max_updates=20), tmp_path / "whole")
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def test_other_settings_are_refused_with_the_keys_that_differ(data: Path, tmp_path: Path) -> None:
+    train(make_task(data, max_updates=5), tmp_path / "run")
+    message = r"system was 's3to3\+cd', now 's3to3'; training.tokens_per_update was 256, now 99"
+    with pytest.raises(UserError, match=message):
+        train(make_task(data, "s3to3", tokens_per_update=99), tmp_path / "run")
+
+
+def test_a_second_process_on_one_run_is_refused(data: Path, tmp_path: Path) -> None:
+    with (
+        Run(tmp_path / "run").locked(),
+        pytest.raises(UserError, match="another process is training here"),
+    ):
+        train(make_task(data), tmp_path / "run")
+
+
+def test_a_folder_that_is_no_run_is_left_alone(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "precious").touch()
+    with pytest.raises(UserError, match="exists and is not a run"):
+        train(make_task(data), tmp_path / "run")
+
+
+def test_a_damaged_newest_checkpoint_is_told_and_the_one_before_is_taken(
+    data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    train(make_task(data, max_updates=20), tmp_path / "whole")
+    train(make_task(data, max_updates=15), tmp_path / "run")
+    newest = Checkpoints(tmp_path / "run" / "checkpoints").all()[-1].folder
+    content = bytearray((newest / "model.safetensors").read_bytes())
+    content[-1] ^= 1
+    (newest / "model.safetensors").write_bytes(content)
+    train(make_task(data, max_updates=20), tmp_path / "run")
+    captured = capfd.readouterr().err
+    assert "00000015/model.safetensors: damaged" in captured
+    assert "going on after update 10" in captured
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def test_disk_use_is_bounded(data: Path, tmp_path: Path) -> None:
+    train(make_task(data, max_updates=40, validate_every=2, patience=30), tmp_path / "run")
+    checkpoints = Checkpoints(tmp_path / "run" / "checkpoints").all()
+    complete = [c for c in checkpoints if (c.folder / "optimiser.safetensors").exists()]
+    assert len(complete) == 2
+    assert len(checkpoints) <= 5 + 2
+
+
+def test_a_full_disk_does_not_end_a_run(data: Path, tmp_path: Path) -> None:
+    train(make_task(data, max_updates=5), tmp_path / "run")
+    before = Checkpoints(tmp_path / "run" / "checkpoints").all()
+
+    def on_a_full_disk() -> None:
+        # A limit on file sizes stands for a full disk: it hits the checkpoints alone.
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        sys.stderr = (tmp_path / "log").open("w")
+        train(make_task(data, max_updates=15, validate_every=5), tmp_path / "run")
+
+    os.waitpid(in_child(on_a_full_disk), 0)
+    log = (tmp_path / "log").read_text()
+    assert log.count("warning: checkpoint ") == 2
+    assert log.count("File too large") == 2
+    assert Checkpoints(tmp_path / "run" / "checkpoints").all() == before
+    train(make_task(data, max_updates=15, validate_every=5), tmp_path / "run")
+    train(make_task(data, max_updates=15, validate_every=5), tmp_path / "whole")
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def test_divergence_is_told_and_leaves_the_last_checkpoint(data: Path, tmp_path: Path) -> None:
+    task = make_task(data, max_updates=300, optimiser={"learning_rate": 1e30, "warmup": 8})
+    with pytest.raises(UserError, match=r"diverged at update \d+: .*; lower training.optimiser"):
+        train(task, tmp_path / "run")
+
+
+def test_the_averaged_model_is_the_mean_of_its_checkpoints(data: Path, tmp_path: Path) -> None:
+    # With a rate that destroys what was learnt the first validation stays the best.
+    train(make_task(data, max_updates=15, patience=30), tmp_path / "run")
+    folder = tmp_path / "run" / "checkpoints"
+    state = json.loads((Checkpoints(folder).all()[-1].folder / "state.json").read_text())
+    values, updates = state["training"]["values"], state["training"]["validations"]
+    chosen = updates[values.index(min(values)) :][:5]
+    tensors = [load_file(folder / f"{update:08d}" / "model.safetensors") for update in chosen]
+    for name, averaged in weights(tmp_path / "run").items():
+        mean = torch.stack([t[name] for t in tensors]).double().mean(dim=0)
+        assert torch.allclose(averaged.double(), mean, atol=1e-7)
+
+
+def test_a_warm_start_takes_the_weights_and_new_segments_change_nothing(
+    data: Path, tmp_path: Path
+) -> None:
+    from concatmt.corpus.store import Store
+    from concatmt.corpus.windows import Windows
+    from concatmt.training.train import build_model
+
+    train(make_task(data, "s3to3", max_updates=5), tmp_path / "first")
+    model = load_model(tmp_path / "first" / "model")
+    task = make_task(data, "s3to3+lrn+pers", warm_start=str(tmp_path / "first" / "model"))
+    started = build_model(Store.open(data), task).eval()
+    batch = Windows.of(Store.open(data).split("train"), 3).batch(np.arange(8))
+    with torch.no_grad():
+        assert torch.allclose(started(batch), model(batch), atol=1e-6)
+
+
+def test_a_warm_start_with_another_vocabulary_is_refused(data: Path, tmp_path: Path) -> None:
+    train(make_task(data, "base", max_updates=5), tmp_path / "first")
+    (tmp_path / "other").mkdir()
+    other = make_data(tmp_path / "other", words=9)
+    task = make_task(other, "base", warm_start=str(tmp_path / "first" / "model"))
+    with pytest.raises(UserError, match="made with another vocabulary"):
+        train(task, tmp_path / "second")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"discounting": "stochastic"},
+        {"coword_dropout": 0.2},
+        {"batch": {"tokens": 128, "random_context": True}},
+        {"precision": "bf16"},
+        {"loss": {"normaliser": "weights"}},
+        {"tensorboard": True},
+        {"stop_metric": "current"},
+    ],
+    ids=str,
+)
+def test_every_option_trains(data: Path, tmp_path: Path, options: dict[str, Any]) -> None:
+    train(make_task(data, max_updates=5, **options), tmp_path / "run")
+    last = Run(tmp_path / "run").metrics()[-1]
+    assert np.isfinite(last["current"])
+
+
+FAULTS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "s3to3+cd",
+        {"tokens_per_update": 12, "batch": {"tokens": 12}},
+        "windows have more than 12 tokens, the longest",
+    ),
+    ("s3to3+cd", {"precision": "fp16"}, "fp16 needs a GPU"),
+    ("s3to3+cd", {"device": "cuda"}, "there is no GPU that PyTorch can use"),
+    ("s9to9+1hot+pse", {}, "one-hot segments of 9 sentences do not fit"),
+]
+
+
+@pytest.mark.parametrize(("system", "options", "message"), FAULTS, ids=[f[2] for f in FAULTS])
+def test_faults_are_told_in_one_line(
+    data: Path, tmp_path: Path, system: str, options: dict[str, Any], message: str
+) -> None:
+    if options.get("device") == "cuda" and torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(UserError, match=message):
+        train(make_task(data, system, **options), tmp_path / "run")
+
+
+def test_long_windows_are_skipped_only_if_asked(data: Path, tmp_path: Path) -> None:
+    task = make_task(
+        data, max_updates=2, tokens_per_update=12, batch={"tokens": 12, "too_long": "skip"}
+    )
+    assert train(task, tmp_path / "run")
+
+
+def test_the_command_tells_faults_of_its_settings(
+    data: Path, tmp_path: Path, concatmt: Command
+) -> None:
+    config = write_config(tmp_path, optimiser={"learning_rate": 0})
+    arguments = ["train", config, "--data", data, "--output", tmp_path / "run", "--system"]
+    failed = concatmt(*arguments, "base")
+    assert failed.returncode == 2
+    assert "training.optimiser.learning_rate: input should be greater than 0" in failed.stderr
+    failed = concatmt(*arguments, "s4to5")
+    assert (failed.returncode, failed.stderr.count("\n")) == (2, 1)
+
+
+def test_a_store_without_validation_data_is_told(data: Path, tmp_path: Path) -> None:
+    import concatmt.corpus.store as store_module
+
+    store = store_module.Store.open(data)
+    copy = tmp_path / "store"
+    shutil.copytree(data, copy)
+    shutil.rmtree(copy / "valid")
+    manifest = {k: v for k, v in store.manifest.items() if k not in ("hash", "splits", "files")}
+    (copy / "manifest.json").unlink()
+    store_module.write_manifest(
+        copy, manifest.pop("token_type"), {"train": store.manifest["splits"]["train"]}, {}
+    )
+    with pytest.raises(UserError, match="no split 'valid'; it has train"):
+        train(make_task(copy), tmp_path / "run")
+
+
+def test_a_sweep_finds_the_best_rate_and_resumes(
+    data: Path, tmp_path: Path, concatmt: Command
+) -> None:
+    config = write_config(tmp_path, max_updates=10)
+    arguments = ["sweep", config, "--data", data, "--system", "base", "--output", tmp_path / "s"]
+    done = concatmt(*arguments, "--rates", "1e-5,1e-2")
+    assert done.returncode == 0, done.stderr
+    assert "| base   | 0.01 " in done.stdout
+    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "s").rglob("model.safetensors")}
+    again = concatmt(*arguments, "--rates", "1e-5,1e-2")
+    assert again.stdout == done.stdout
+    assert times == {p: p.stat().st_mtime_ns for p in (tmp_path / "s").rglob("model.safetensors")}
+
+
+def test_a_sweep_runs_through_submitit(data: Path, tmp_path: Path) -> None:
+    # The `local` executor of submitit stands in for the cluster: same code, no scheduler.
+    from concatmt.training import sweep
+
+    config = write_config(tmp_path, max_updates=5)
+    trials = sweep.trials(["base"], [1e-2], [1], tmp_path / "s")
+    commands = [(t, t.command(str(config), data, [])) for t in trials]
+    assert sweep.run_on_cluster(commands, tmp_path / "s", "local", {"timeout_min": 5}) == []
+    assert trials[0].finished
