@@ -63,16 +63,18 @@ def test_a_beams_own_score_is_the_teacher_forced_one(system: str, sample: bool) 
 
 @pytest.mark.parametrize("system", ["s4to4+pers", "s3to3+cd+shift5+pers", "s4to4+1hot+pse"])
 def test_beams_may_cross_boundaries_at_different_steps(system: str) -> None:
-    # Few words and no strong preferences: these models end sentences at different lengths.
-    model = make_model(system, vocabulary=10, sharpness=0.15)
-    windows = make_windows(12, model.config.system.sentences, vocabulary=10)
-    found = translate_windows(Engine(model), windows, SHORT, PoolConfig())
-    crossings = {(i, len(h.sentences[0])) for i, beams in enumerate(found) for h in beams}
-    assert len(crossings) > len(windows)
-    for window, hypotheses in zip(windows, found, strict=True):
-        for hypothesis in hypotheses:
-            wanted = teacher_forced(model, list(window.source), hypothesis.sentences)
-            assert hypothesis.log_probs == pytest.approx(wanted, abs=2e-5)
+    crossings = 0
+    for seed in range(6):
+        # Few words and no strong preferences: some of these models end sentences early or late.
+        model = make_model(system, vocabulary=10, sharpness=0.15, seed=seed)
+        windows = make_windows(8, model.config.system.sentences, vocabulary=10, seed=seed)
+        found = translate_windows(Engine(model), windows, SHORT, PoolConfig())
+        for window, hypotheses in zip(windows, found, strict=True):
+            crossings += len({len(hypothesis.sentences[0]) for hypothesis in hypotheses}) > 1
+            for hypothesis in hypotheses:
+                wanted = teacher_forced(model, list(window.source), hypothesis.sentences)
+                assert hypothesis.log_probs == pytest.approx(wanted, abs=2e-5)
+    assert crossings
 
 
 @pytest.mark.parametrize("system", ["s4to4+shift5+pers", "s4to4+lrn+pers+pse"])
