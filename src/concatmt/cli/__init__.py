@@ -2,6 +2,7 @@
 
 from concatmt.cli import (
     contrast,
+    export_ctranslate2,
     figure,
     import_fairseq,
     prepare,
@@ -17,6 +18,7 @@ from concatmt.cli.app import main
 
 __all__ = [
     "contrast",
+    "export_ctranslate2",
     "figure",
     "import_fairseq",
     "main",
