@@ -5,7 +5,8 @@
 PEER_PYTHON is the interpreter of a venv with torch and transformers. Every model runs in a process
 of its own; the steps alternate, so that what else the machine does hits all of them alike. In every
 round the rate of a large matrix product is measured too: the limit is the model's floating-point
-operations on real tokens at that rate. Figures are medians over the rounds.
+operations on real tokens at that rate. Figures are medians over the rounds. Time is CPU time of all
+threads: it hardly depends on what else the machine does, which wall time would.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +39,19 @@ ENCODINGS = ["s4to4", "s4to4+pers", "s4to4+shift8+pers", "s4to4+1hot+pers", "s4t
 
 
 def make_batches(vocabulary: int) -> list[WindowBatch]:
-    """Windows of 4 sentences of 8.6 +- 4.9 tokens (the paper's En-Ru corpus), by length."""
+    """Windows of 4 sentences of 8.6 +- 4.9 tokens (the paper's En-Ru corpus), by length.
+
+    A translation's length is its source's, give or take a fifth.
+    """
     random = np.random.default_rng(1)
+    lengths = np.clip(random.gamma(3.08, 2.79, (4000, 4)), 1, 60)
 
-    def side(count: int) -> list[list[list[int]]]:
-        lengths = np.clip(np.rint(random.gamma(3.08, 2.79, (count, 4))), 1, 60).astype(int)
-        return [[random.integers(4, vocabulary, n).tolist() for n in row] for row in lengths]
+    def side(lengths: Any) -> list[list[list[int]]]:
+        rows = np.maximum(np.rint(lengths), 1).astype(int)
+        return [[random.integers(4, vocabulary, n).tolist() for n in row] for row in rows]
 
-    pairs = sorted(zip(side(4000), side(4000), strict=True), key=_cost)
+    noise = random.lognormal(0, 0.2, lengths.shape)
+    pairs = sorted(zip(side(lengths), side(lengths * noise), strict=True), key=_cost)
     batches = []
     for start in np.linspace(600, 3200, BATCHES).astype(int):
         end = start + 1
@@ -93,14 +100,14 @@ def flops(batch: WindowBatch, size: str) -> float:
 
 
 def gemm_rate() -> float:
-    """Floating-point operations per second of a large matrix product, best of three."""
+    """Floating-point operations per CPU second of a large matrix product, best of three."""
     a, b = torch.rand(2048, 2048), torch.rand(2048, 2048)
     seconds = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         torch.mm(a, b)
-        seconds.append(time.perf_counter() - start)
-    return 2 * 2048**3 / min(seconds)
+        seconds.append(time.process_time() - start)
+    return float(2 * 2048**3 / min(seconds))
 
 
 def serve(spec: dict[str, Any]) -> None:
@@ -113,9 +120,9 @@ def serve(spec: dict[str, Any]) -> None:
             print(json.dumps({"rate": gemm_rate()}), flush=True)
             continue
         number, name = line.split()
-        start = time.perf_counter()
+        start = time.process_time()
         loss = step(models[name], batches[int(number) % len(batches)])
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({"seconds": seconds, "peak_mb": peak, "loss": loss}), flush=True)
 
@@ -150,8 +157,20 @@ def our_worker(size: str, threads: int, systems: list[str]) -> Worker:
     return Worker([sys.executable, __file__, "--worker", json.dumps(spec)])
 
 
-def peer_worker(peer: str, size: str, threads: int, batches: Path) -> Worker:
-    """A process with the peer's model of the same size."""
+def write_batches(path: Path, batches: Iterable[WindowBatch]) -> None:
+    """Write batches as plain arrays, which the peer can read."""
+    arrays = {}
+    for i, batch in enumerate(batches):
+        arrays[f"source{i}"] = batch.source.tokens.numpy()
+        arrays[f"target{i}"] = batch.target.tokens.numpy()
+        arrays[f"shifted{i}"] = batch.target.shifted_right().tokens.numpy()
+    np.savez(path, **arrays)  # type: ignore[arg-type]
+
+
+def peer_worker(
+    peer: str, size: str, threads: int, batches: Path, count: int, optimise: bool = False
+) -> Worker:
+    """A process with the peer's model of the same size, and `count` batches."""
     shape = SIZES[size]
     spec = {
         "dim": shape.dim,
@@ -162,7 +181,8 @@ def peer_worker(peer: str, size: str, threads: int, batches: Path) -> Worker:
         "vocabulary": VOCABULARY[size],
         "threads": threads,
         "batches": str(batches),
-        "count": BATCHES,
+        "count": count,
+        "optimise": optimise,
     }
     script = str(Path(__file__).with_name("model_peer.py"))
     return Worker([peer, script, json.dumps(spec)])
@@ -175,14 +195,9 @@ def compare(peer: str, size: str, threads: int, rounds: int) -> dict[str, Any]:
     work = [flops(batch, size) for batch in batches]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "batches.npz"
-        arrays = {}
-        for i, batch in enumerate(batches):
-            arrays[f"source{i}"] = batch.source.tokens.numpy()
-            arrays[f"target{i}"] = batch.target.tokens.numpy()
-            arrays[f"shifted{i}"] = batch.target.shifted_right().tokens.numpy()
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+        write_batches(file, batches)
         ours = our_worker(size, threads, ["s4to4"])
-        theirs = peer_worker(peer, size, threads, file)
+        theirs = peer_worker(peer, size, threads, file, BATCHES)
         ours.ask("0 s4to4")
         theirs.ask("0")
         rows = []
@@ -230,7 +245,7 @@ def main() -> None:
     parser.add_argument("--peer")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--sizes", nargs="+", default=["small", "base"])
+    parser.add_argument("--sizes", nargs="*", default=["small", "base"])
     parser.add_argument("--overheads", nargs="*", default=["small"])
     parser.add_argument("--output", type=Path)
     parser.add_argument("--worker", help=argparse.SUPPRESS)

@@ -1,7 +1,8 @@
 """The peer of benchmarks/model.py: MarianMT of Hugging Face transformers, run in its own venv.
 
-Answers each line on stdin with one training step (forward and backward) on the next batch, as a
-line of JSON. Needs torch, numpy and transformers; knows nothing of concatmt.
+Answers each line on stdin with one training step (forward and backward, with `optimise` in the
+specification the update too) on the batch of that number, as a line of JSON. Needs torch, numpy and
+transformers; knows nothing of concatmt.
 """
 
 import json
@@ -43,8 +44,10 @@ def build(spec: dict[str, int]) -> MarianMTModel:
     return MarianMTModel(config).train()
 
 
-def step(model: MarianMTModel, batch: dict[str, torch.Tensor]) -> float:
-    """Forward, label-smoothed loss and backward; the loss per token."""
+def step(
+    model: MarianMTModel, batch: dict[str, torch.Tensor], optimiser: torch.optim.Optimizer | None
+) -> float:
+    """Forward, label-smoothed loss, backward and, if there is an optimiser, the update."""
     model.zero_grad(set_to_none=True)
     logits = model(
         input_ids=batch["source"],
@@ -59,6 +62,9 @@ def step(model: MarianMTModel, batch: dict[str, torch.Tensor]) -> float:
         / (labels != -100).sum()
     )
     loss.backward()  # type: ignore[no-untyped-call]
+    if optimiser is not None:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 25.0)
+        optimiser.step()
     return float(loss.detach())
 
 
@@ -73,11 +79,14 @@ def main() -> None:
         for i in range(spec["count"])
     ]
     model = build(spec)
+    optimiser = None
+    if spec.get("optimise"):
+        optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), fused=True)
     for number, line in enumerate(sys.stdin):
         batch = batches[int(line) % len(batches)]
-        start = time.perf_counter()
-        loss = step(model, batch)
-        seconds = time.perf_counter() - start
+        start = time.process_time()
+        loss = step(model, batch, optimiser)
+        seconds = time.process_time() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
             json.dumps({"seconds": seconds, "peak_mb": peak, "loss": loss, "step": number}),

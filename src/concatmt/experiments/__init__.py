@@ -1,1 +1,1 @@
-"""The figures of the paper, and what we make of them."""
+"""The paper's experiments and figures."""

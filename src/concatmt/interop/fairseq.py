@@ -60,19 +60,22 @@ def import_checkpoint(
 
 
 def _load(path: Path) -> dict[str, Any]:
+    file = path.open("rb")
     try:
-        with torch.serialization.safe_globals(ALLOWED):
-            state = torch.load(path, map_location="cpu", weights_only=True)
+        with file, torch.serialization.safe_globals(ALLOWED):
+            state = torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         found = re.search(r"GLOBAL (\S+)", str(error))
         what = f"it holds an object of type {found[1]}" if found else "not a PyTorch checkpoint"
         raise UserError(
             f"{path}: {what}; save it again with no more than its options and its weights"
         ) from error
-    except (RuntimeError, EOFError, ValueError, KeyError, AttributeError, IndexError) as error:
+    except (RuntimeError, OSError, EOFError, ValueError, LookupError, AttributeError) as error:
         raise UserError(f"{path}: damaged, or not a PyTorch checkpoint") from error
     if not isinstance(state, dict) or not isinstance(state.get("model"), dict):
         raise UserError(f"{path}: not a fairseq checkpoint: it has no 'model'")
+    if not all(isinstance(tensor, Tensor) for tensor in state["model"].values()):
+        raise UserError(f"{path}: not a fairseq checkpoint: its 'model' holds more than tensors")
     return state
 
 
@@ -120,10 +123,8 @@ def _fill(model: Transformer, weights: _Weights, source: Dictionary, target: Dic
     tensors = _embeddings(model, weights, source, target)
     for side, layers in (("encoder", len(model.encoder)), ("decoder", len(model.decoder))):
         for layer in range(layers):
-            for name, tensor in _block(
-                weights, f"{side}.layers.{layer}", side == "decoder"
-            ).items():
-                tensors[f"{side}.{layer}.{name}"] = tensor
+            block = _block(weights, f"{side}.layers.{layer}", side == "decoder")
+            tensors |= {f"{side}.{layer}.{name}": tensor for name, tensor in block.items()}
         if f"{side}_norm.weight" in parameters:
             for kind in ("weight", "bias"):
                 tensors[f"{side}_norm.{kind}"] = weights.take(f"{side}.layer_norm.{kind}")

@@ -90,16 +90,18 @@ class Options:
             )
         self.concatenation = self.architecture in CONCATENATIONS
 
-    def get(self, name: str, default: Any) -> Any:
-        """The value of an option; None counts as not given."""
+    def get(self, name: str, default: float) -> Any:
+        """The value of a flag or number; None counts as not given."""
         value = self.values.get(name)
+        if not isinstance(value, int | float | None):
+            raise self.refusal(f"the option {name} = {value!r} is not a number")
         return default if value is None else value
 
     def number(self, name: str) -> Any:
         """The value of an option that must be there."""
         if self.values.get(name) is None:
             raise self.refusal(f"the option {name!r} is missing")
-        return self.values[name]
+        return self.get(name, 0)
 
     def refusal(self, reason: str) -> UserError:
         """The error that says why the checkpoint is not taken."""

@@ -6,7 +6,6 @@ Columns are only ever appended; which hypothesis a column belongs to is the call
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
 
@@ -35,21 +34,11 @@ class Cache:
         """Count the columns that all layers have written."""
         self.length += tokens
 
-    def causal(self, tokens: int) -> Tensor | None:
-        """The mask (1, tokens, cached + tokens) under which each token sees all before it."""
-        if tokens == 1:
-            return None
-        ones = torch.ones(tokens, self.length + tokens, dtype=torch.bool, device=self._device())
-        return ones.tril_(self.length)[None]
-
     def select(self, rows: Tensor) -> None:
         """Keep the given rows (windows), in that order; a row may be given more than once."""
         self._slabs = [
             None if slab is None else slab[:, rows, :, : self.length] for slab in self._slabs
         ]
-
-    def _device(self) -> torch.device | None:
-        return None if self._slabs[0] is None else self._slabs[0].device
 
     def _room(self, layer: int, like: Tensor, start: int, end: int) -> Tensor:
         """The slab of `layer`, made or grown to hold at least `end` columns."""

@@ -15,6 +15,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from concatmt import __version__
 from concatmt.errors import UserError
@@ -62,10 +63,13 @@ def write_weights(path: Path, model: Transformer) -> None:
 
 def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     """Write tensors to a safetensors file; failing to write is an OSError, as for other files."""
+    path.touch()
+    mode = path.stat().st_mode
     try:
         save_file(tensors, path)
     except SafetensorError as error:
         raise OSError(errno.EIO, str(error), str(path)) from error
+    path.chmod(mode)  # safetensors makes files that their owner alone may read
 
 
 def load_model(folder: Path) -> Transformer:
@@ -77,7 +81,7 @@ def load_model(folder: Path) -> Transformer:
         raise UserError(f"{folder}: not a complete model directory: it has no {WEIGHTS}")
     if hash_file(weights) != manifest["weights_sha256"]:
         raise UserError(f"{weights}: truncated or altered: its hash is not the one in {CONFIG}")
-    with torch.device("meta"):  # no time is spent on drawing weights that are replaced at once
+    with torch.random.fork_rng(devices=[]), _Undrawn():
         model = Transformer(config)
     load_weights(weights, model)
     return model.eval()
@@ -105,6 +109,15 @@ def load_weights(path: Path, model: Transformer) -> None:
         raise UserError(f"{path}: has a tensor {unknown[0]!r} that the model has not")
     model.load_state_dict(tensors, strict=False, assign=True)
     model.tie()
+
+
+class _Undrawn(TorchFunctionMode):
+    """Leaves new tensors as they are: drawing weights that are replaced at once takes a second."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

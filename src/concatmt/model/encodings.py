@@ -5,9 +5,9 @@ disagree. t is the token's position in its window and starts at 2 (fairseq's con
 segment counted from the right (current sentence 1), n the number of sentences in the window. The
 three may have any shapes that broadcast. Does not know windows, batches or beams.
 
-To add an encoding, write one class and add it to `ENCODINGS`. An encoding that acts inside
-attention (a rotation, a bias by sentence distance) would put it into `Signal`, which every block
-receives.
+To add an encoding, write one class and add it to `ENCODINGS`; its `notation` makes it a part of
+systems' names. One that acts inside attention (a rotation, a bias by sentence distance) would get a
+field of its own in `Signal`, which the Transformer has at hand wherever it calls a block.
 """
 
 import math
@@ -100,10 +100,10 @@ class Encoding(nn.Module, ABC):
     kind: ClassVar[str]  # in configurations
     notation: ClassVar[str]  # in names of systems, as the paper writes it
 
-    def __init__(self, config: EncodingConfig, dim: int) -> None:
+    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
+        """For windows of up to `sentences`; `shift` is the resolved one."""
         super().__init__()
         self.persistent = config.persistent
-        self.dim = dim
 
     @abstractmethod
     def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
@@ -125,7 +125,7 @@ class PositionEncoding(Encoding):
     notation = ""
 
     def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim)
+        super().__init__(config, dim, sentences, shift)
         self.table = SinusoidTable(dim)
 
     def positions(self, t: Tensor, k: Tensor, n: Tensor) -> Tensor:
@@ -165,7 +165,7 @@ class SegmentEncoding(Encoding):
     """
 
     def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim)
+        super().__init__(config, dim, sentences, shift)
         self.pse = config.fusion == "pse"
         self.segment_dim = config.segment_dim if self.pse else dim
         self.table = SinusoidTable(dim - self.segment_dim if self.pse else dim)
@@ -236,22 +236,15 @@ class LearnedEncoding(SegmentEncoding):
 
     def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
         super().__init__(config, dim, sentences, shift)
-        self.zero = config.segment_init == "zero"
-        self.weight = nn.Parameter(torch.empty(sentences, self.segment_dim))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw the vectors anew."""
-        if self.zero:
-            nn.init.zeros_(self.weight)
-        else:
+        self.weight = nn.Parameter(torch.zeros(sentences, self.segment_dim))
+        if config.segment_init == "normal":
             nn.init.normal_(self.weight)
 
     def segment_vectors(self, k: Tensor) -> Tensor:
         return F.embedding(k - 1, self.weight)
 
 
-ENCODINGS: dict[str, type[PositionEncoding] | type[SegmentEncoding]] = {
+ENCODINGS: dict[str, type[Encoding]] = {
     encoding.kind: encoding
     for encoding in (
         PositionEncoding,

@@ -4,11 +4,11 @@ Whole windows (training, scoring) and single steps with a cache (decoding) run t
 blocks. What tells sentences apart comes from an `Encoding`; nothing here looks at tokens other than
 to embed them. Does not know text, losses or beams.
 
-Shapes: B windows, S source tokens, T target tokens, D model dimension, H heads, C cached columns.
+Shapes: B windows, S source tokens, T target tokens, D model dimension, V vocabulary.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,14 +17,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side, WindowBatch
+from concatmt.model.blocks import DecoderBlock, EncoderBlock, KeysValues, Mask
 from concatmt.model.cache import Cache
-from concatmt.model.config import Architecture, ModelConfig, StackConfig
-from concatmt.model.dropout import dropout, dropout_add
+from concatmt.model.config import ModelConfig
+from concatmt.model.dropout import dropout
 from concatmt.model.encodings import FIRST_POSITION, Signal, build_encoding
 from concatmt.text.vocabulary import PAD
-
-KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
-Mask = Tensor | None  # bool, true where a query may look; None: everywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,137 +40,6 @@ class Memory:
         return Memory(layers, mask, self.sentences[rows])
 
 
-class Attention(nn.Module):
-    """Multi-head attention. Subclasses say how queries, keys and values are made."""
-
-    def __init__(self, dim: int, heads: int, dropout: float) -> None:
-        super().__init__()
-        self.heads = heads
-        self.dropout = dropout
-        self.output = nn.Linear(dim, dim)
-
-    def split(self, x: Tensor) -> Tensor:
-        """(B, T, D) -> (B, H, T, D / H)"""
-        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
-
-    def attend(self, q: Tensor, kv: KeysValues, mask: Mask, causal: bool) -> Tensor:
-        """(B, H, T, D / H) -> (B, T, D)"""
-        p = self.dropout if self.training else 0.0
-        x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=causal)
-        y: Tensor = self.output(x.transpose(1, 2).flatten(2))
-        return y
-
-
-class SelfAttention(Attention):
-    """Attention within one side; queries, keys and values come from one projection."""
-
-    def __init__(self, dim: int, heads: int, dropout: float) -> None:
-        super().__init__(dim, heads, dropout)
-        self.qkv = nn.Linear(dim, 3 * dim)
-
-    def forward(
-        self,
-        x: Tensor,
-        mask: Mask,
-        causal: bool = False,
-        store: Callable[[Tensor, Tensor], KeysValues] | None = None,
-    ) -> Tensor:
-        """(B, T, D) -> (B, T, D); `store` adds keys and values to a cache and returns all."""
-        q, k, v = (self.split(part) for part in self.qkv(x).chunk(3, dim=-1))
-        return self.attend(q, (k, v) if store is None else store(k, v), mask, causal)
-
-
-class CrossAttention(Attention):
-    """The decoder's look at the source; keys and values are made once for a window."""
-
-    def __init__(self, dim: int, heads: int, dropout: float) -> None:
-        super().__init__(dim, heads, dropout)
-        self.q = nn.Linear(dim, dim)
-        self.kv = nn.Linear(dim, 2 * dim)
-
-    def keys_values(self, encoded: Tensor) -> KeysValues:
-        """(B, S, D) -> keys and values"""
-        keys, values = (self.split(part) for part in self.kv(encoded).chunk(2, dim=-1))
-        return keys, values
-
-    def forward(self, x: Tensor, kv: KeysValues, mask: Mask) -> Tensor:
-        """(B, T, D) -> (B, T, D)"""
-        return self.attend(self.split(self.q(x)), kv, mask, causal=False)
-
-
-class Block(nn.Module):
-    """What encoder and decoder blocks have in common: feed-forward, residuals and norms."""
-
-    def __init__(self, architecture: Architecture, stack: StackConfig) -> None:
-        super().__init__()
-        dim = architecture.dim
-        self.pre_norm = architecture.norm == "pre"
-        self.dropout = architecture.dropout
-        self.activation_dropout = architecture.activation_dropout
-        self.self_attention = SelfAttention(dim, stack.heads, architecture.attention_dropout)
-        self.self_attention_norm = nn.LayerNorm(dim)
-        self.feed_forward_in = nn.Linear(dim, stack.feed_forward)
-        self.feed_forward_out = nn.Linear(stack.feed_forward, dim)
-        self.feed_forward_norm = nn.LayerNorm(dim)
-
-    def residual(
-        self, x: Tensor, norm: nn.LayerNorm, sublayer: Callable[[Tensor], Tensor]
-    ) -> Tensor:
-        """Post-norm: norm(x + f(x)). Pre-norm: x + f(norm(x))."""
-        p = self.dropout if self.training else 0.0
-        if self.pre_norm:
-            return dropout_add(sublayer(norm(x)), x, p)
-        y: Tensor = norm(dropout_add(sublayer(x), x, p))
-        return y
-
-    def feed_forward(self, x: Tensor) -> Tensor:
-        """(B, T, D) -> (B, T, D)"""
-        inner = F.relu(self.feed_forward_in(x), inplace=True)
-        y: Tensor = self.feed_forward_out(
-            dropout(inner, self.activation_dropout if self.training else 0.0)
-        )
-        return y
-
-
-class EncoderBlock(Block):
-    """Self-attention and feed-forward."""
-
-    def forward(self, x: Tensor, mask: Mask) -> Tensor:
-        """(B, S, D) -> (B, S, D)"""
-        x = self.residual(x, self.self_attention_norm, lambda y: self.self_attention(y, mask))
-        return self.residual(x, self.feed_forward_norm, self.feed_forward)
-
-
-class DecoderBlock(Block):
-    """Self-attention, cross-attention and feed-forward."""
-
-    def __init__(self, architecture: Architecture, stack: StackConfig) -> None:
-        super().__init__(architecture, stack)
-        dim, dropout = architecture.dim, architecture.attention_dropout
-        self.cross_attention = CrossAttention(dim, stack.heads, dropout)
-        self.cross_attention_norm = nn.LayerNorm(dim)
-
-    def forward(
-        self,
-        x: Tensor,
-        source: KeysValues,
-        source_mask: Mask,
-        mask: Mask,
-        causal: bool,
-        store: Callable[[Tensor, Tensor], KeysValues] | None,
-    ) -> Tensor:
-        """(B, T, D) -> (B, T, D)"""
-        x = self.residual(
-            x,
-            self.self_attention_norm,
-            lambda y: self.self_attention(y, mask, causal, store),
-        )
-        x = self.residual(
-            x, self.cross_attention_norm, lambda y: self.cross_attention(y, source, source_mask)
-        )
-        return self.residual(x, self.feed_forward_norm, self.feed_forward)
-
-
 class Transformer(nn.Module):
     """Windows in, hidden states of their translations out; `output` turns those into logits."""
 
@@ -186,6 +53,7 @@ class Transformer(nn.Module):
         self.target_embedding = nn.Embedding(config.target_vocabulary, dim, padding_idx=PAD)
         self.output = nn.Linear(dim, config.target_vocabulary, bias=False)
         self.tie()
+        self._draw_embeddings()
         self.encoding = build_encoding(system.encoding, dim, system.sentences, config.shift)
         self.encoder = nn.ModuleList(
             EncoderBlock(architecture, architecture.encoder)
@@ -199,7 +67,6 @@ class Transformer(nn.Module):
         pre_norm = architecture.norm == "pre"
         self.encoder_norm = nn.LayerNorm(dim) if pre_norm else nn.Identity()
         self.decoder_norm = nn.LayerNorm(dim) if pre_norm else nn.Identity()
-        self.reset_parameters()
 
     def tie(self) -> None:
         """Make one tensor of those embeddings that the configuration shares."""
@@ -208,28 +75,15 @@ class Transformer(nn.Module):
         if self.config.architecture.embeddings != "separate":
             self.output.weight = self.target_embedding.weight
 
-    def reset_parameters(self) -> None:
-        """Draw all weights anew, as fairseq does.
-
-        Embeddings and output N(0, 1/D) with a zero row for padding; projections of attention
-        Xavier-uniform, queries, keys and values with a gain of 1/sqrt(2); feed-forward layers and
-        norms as PyTorch has them.
-        """
-        dim = self.config.architecture.dim
-        for weight in {self.source_embedding.weight, self.target_embedding.weight}:
-            nn.init.normal_(weight, std=dim**-0.5)
+    def _draw_embeddings(self) -> None:
+        """N(0, 1/D) with a zero row for padding, as in fairseq; so is the output's matrix."""
+        deviation = self.config.architecture.dim**-0.5
+        matrices = (self.source_embedding.weight, self.target_embedding.weight)
+        for weight in dict.fromkeys(matrices):
+            nn.init.normal_(weight, std=deviation)
             nn.init.zeros_(weight[PAD])
         if self.config.architecture.embeddings == "separate":
-            nn.init.normal_(self.output.weight, std=dim**-0.5)
-        for module in self.modules():
-            if isinstance(module, Attention):
-                nn.init.xavier_uniform_(module.output.weight)
-                nn.init.zeros_(module.output.bias)
-            if isinstance(module, SelfAttention):
-                _xavier_parts(module.qkv.weight, 3)
-            if isinstance(module, CrossAttention):
-                _xavier_parts(module.q.weight, 1)
-                _xavier_parts(module.kv.weight, 2)
+            nn.init.normal_(self.output.weight, std=deviation)
 
     def forward(self, batch: WindowBatch) -> Tensor:
         """Teacher forcing: hidden states (B, T, D) that predict the target's tokens."""
@@ -273,10 +127,11 @@ class Transformer(nn.Module):
         """
         signal = self.encoding(t, k, memory.sentences[:, None])
         x = self._embed(self.target_embedding, tokens, signal)
-        if cache is not None and visible is None:
-            visible = cache.causal(tokens.shape[1])
+        cached = 0 if cache is None else cache.length
+        if visible is None and cached and tokens.shape[1] > 1:
+            visible = _order_mask(tokens, cached)
         mask = None if visible is None else visible[:, None]
-        causal = cache is None and visible is None
+        causal = visible is None and not cached
         for index, block in enumerate(self.decoder):
             x = block(
                 _with_signal(x, signal, index),
@@ -291,6 +146,10 @@ class Transformer(nn.Module):
         hidden: Tensor = self.decoder_norm(x)
         return hidden
 
+    def cache(self, capacity: int = 64) -> Cache:
+        """An empty cache for `decode`, with room for `capacity` tokens a row before it grows."""
+        return Cache(len(self.decoder), capacity)
+
     def log_probs(self, hidden: Tensor) -> Tensor:
         """(..., D) -> (..., V) natural log-probabilities in float32."""
         return F.log_softmax(self.output(hidden).float(), dim=-1)
@@ -301,11 +160,13 @@ class Transformer(nn.Module):
         return dropout(x, self.config.architecture.dropout if self.training else 0.0)
 
 
+def _order_mask(tokens: Tensor, cached: int) -> Tensor:
+    """(1, T, cached + T): new tokens see all cached ones, themselves, and new ones before them."""
+    width = tokens.shape[1]
+    ones = torch.ones(1, width, cached + width, dtype=torch.bool, device=tokens.device)
+    return ones.tril_(cached)
+
+
 def _with_signal(x: Tensor, signal: Signal, index: int) -> Tensor:
     """The input of block `index`: the persistent vectors are added to all but the first."""
     return x if index == 0 or signal.block is None else x + signal.block.to(x.dtype)
-
-
-def _xavier_parts(weight: Tensor, parts: int) -> None:
-    for part in weight.chunk(parts):
-        nn.init.xavier_uniform_(part, gain=1 / math.sqrt(2))

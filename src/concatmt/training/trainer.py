@@ -80,8 +80,8 @@ class Trainer:
         previous = signal.signal(signal.SIGTERM, self._ask_to_stop)
         try:
             while (reason := self._reason()) is None and not self.interrupted:
-                for batches in self._updates():
-                    self._update(batches)
+                for batches in self.updates():
+                    self.update(batches)
                     if self.interrupted or self._reason() is not None:
                         break
         finally:
@@ -98,14 +98,15 @@ class Trainer:
         self.checkpoints.average(updates, self.model)
         return updates
 
-    def _updates(self) -> Iterator[list[WindowBatch]]:
+    def updates(self) -> Iterator[list[WindowBatch]]:
         """The rest of an epoch, in lists of this process's batches for one update each."""
         batches = self.stream.epoch_batches()
         share = self.batches // self.processes.world
         while group := list(islice(batches, share)):
             yield group
 
-    def _update(self, batches: list[WindowBatch]) -> None:
+    def update(self, batches: list[WindowBatch]) -> None:
+        """One update from this process's batches, and what follows it (validation, checkpoint)."""
         config = self.config.optimiser
         self.state.update += 1
         rate = learning_rate(config, self.state.update)

@@ -32,8 +32,10 @@ SYSTEMS = [
 SAMPLE = Path(__file__).parents[3] / "examples" / "sample"
 
 
-def make_model(system: str, vocabulary: int = 50, dim: int = 32, seed: int = 0) -> Transformer:
-    """A model whose next-token distributions are far from uniform."""
+def make_model(
+    system: str, vocabulary: int = 50, dim: int = 32, seed: int = 0, sharpness: float = 4.0
+) -> Transformer:
+    """A model whose next-token distributions are far from uniform, the more the sharper."""
     torch.manual_seed(seed)
     stack = StackConfig(layers=2, heads=4, feed_forward=2 * dim)
     config = ModelConfig(
@@ -44,7 +46,7 @@ def make_model(system: str, vocabulary: int = 50, dim: int = 32, seed: int = 0) 
     )
     model = Transformer(config).eval()
     with torch.no_grad():
-        model.output.weight.mul_(4)
+        model.output.weight.mul_(sharpness)
     return model
 
 

@@ -4,17 +4,22 @@ The full set is not part of the project; `CONCATMT_SHARED` names the folder that
 a folder `shared` beside the project or above it does. Without it, tests of it are skipped.
 """
 
+import argparse
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from concatmt.corpus.batch import WindowBatch
 from concatmt.text.vocabulary import Vocabulary
 
+SMALL_VARIANTS = ["shift", "sin-pse-pers"]  # come with the tests
 VARIANTS = ["s4to4", "s4to4-shared", "shift", "1hot-pers", "sin-pse-pers", "lrn", "lrn-pse"]
 
 
@@ -48,3 +53,17 @@ def to_batch(
         [[source.encode(sentence.split()) for sentence in w["source"]] for w in windows],
         [[target.encode(sentence.split()) for sentence in w["target"]] for w in windows],
     )
+
+
+def small_folder(variant: str, workspace: Path) -> Path:
+    """A variant of the set that comes with the tests, as a folder like those of the full set."""
+    origin = Path(__file__).resolve().parents[2] / "data" / "golden" / variant
+    folder = workspace / variant
+    shutil.copytree(origin, folder)
+    options = json.loads((origin / "options.json").read_text(encoding="utf-8"))
+    state = {
+        "args": argparse.Namespace(**options),
+        "model": load_file(origin / "tensors.safetensors"),
+    }
+    torch.save(state, folder / "checkpoint.pt")
+    return folder

@@ -1,0 +1,46 @@
+"""`concatmt figure`: the paper's figures and pictures of the encodings, drawn anew."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from concatmt.cli.app import app
+
+figures = typer.Typer(no_args_is_help=True, help="Draw a figure (needs the extra `plots`).")
+app.add_typer(figures, name="figure")
+
+
+@figures.command()
+def pca(
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .png, .svg or .pdf file.")],
+) -> None:
+    """Explained variance of the sinusoidal positions (section 2.3 of the paper).
+
+    **Examples**
+
+        concatmt figure pca --output pca.svg
+    """
+    from concatmt.experiments.encoding_figures import DIM, components_for, draw_pca
+
+    draw_pca(output)
+    for share in (0.99, 0.9999, 0.999999):
+        print(f"{components_for(share)} of {DIM} components explain {100 * share:.6g}%")
+
+
+@figures.command()
+def encodings(
+    output: Annotated[Path, typer.Option("--output", "-o", help="A folder; one picture each.")],
+) -> None:
+    """The matrix of every encoding over a window of four sentences.
+
+    **Examples**
+
+        concatmt figure encodings --output pictures
+    """
+    from concatmt.experiments.encoding_figures import draw_encoding
+    from concatmt.model.encodings import ENCODINGS
+
+    for kind in ENCODINGS:
+        draw_encoding(kind, output / f"{kind}.png")
+        print(output / f"{kind}.png")

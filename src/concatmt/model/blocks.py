@@ -1,0 +1,164 @@
+"""The blocks of the Transformer: attention, feed-forward, residuals and norms.
+
+The same blocks serve whole windows and single steps with a cache. Does not know embeddings,
+positions or windows.
+
+Shapes: B windows, S source tokens, T target tokens, D model dimension, H heads.
+"""
+
+import math
+from collections.abc import Callable
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from concatmt.model.config import Architecture, StackConfig
+from concatmt.model.dropout import dropout, dropout_add
+
+KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
+Mask = Tensor | None  # bool, true where a query may look; None: everywhere
+
+
+class Attention(nn.Module):
+    """Multi-head attention. Subclasses say how queries, keys and values are made.
+
+    Starting values are fairseq's: Xavier-uniform, for queries, keys and values with a gain of
+    1/sqrt(2).
+    """
+
+    def __init__(self, dim: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.dropout = dropout
+        self.output = nn.Linear(dim, dim)
+        nn.init.xavier_uniform_(self.output.weight)
+        nn.init.zeros_(self.output.bias)
+
+    def split(self, x: Tensor) -> Tensor:
+        """(B, T, D) -> (B, H, T, D / H)"""
+        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
+
+    def attend(self, q: Tensor, kv: KeysValues, mask: Mask, causal: bool) -> Tensor:
+        """(B, H, T, D / H) -> (B, T, D)"""
+        p = self.dropout if self.training else 0.0
+        x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=causal)
+        y: Tensor = self.output(x.transpose(1, 2).flatten(2))
+        return y
+
+
+class SelfAttention(Attention):
+    """Attention within one side; queries, keys and values come from one projection."""
+
+    def __init__(self, dim: int, heads: int, dropout: float) -> None:
+        super().__init__(dim, heads, dropout)
+        self.qkv = _projections(dim, 3)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Mask,
+        causal: bool = False,
+        store: Callable[[Tensor, Tensor], KeysValues] | None = None,
+    ) -> Tensor:
+        """(B, T, D) -> (B, T, D); `store` adds keys and values to a cache and returns all."""
+        q, k, v = (self.split(part) for part in self.qkv(x).chunk(3, dim=-1))
+        return self.attend(q, (k, v) if store is None else store(k, v), mask, causal)
+
+
+class CrossAttention(Attention):
+    """The decoder's look at the source; keys and values are made once for a window."""
+
+    def __init__(self, dim: int, heads: int, dropout: float) -> None:
+        super().__init__(dim, heads, dropout)
+        self.q = _projections(dim, 1)
+        self.kv = _projections(dim, 2)
+
+    def keys_values(self, encoded: Tensor) -> KeysValues:
+        """(B, S, D) -> keys and values"""
+        keys, values = (self.split(part) for part in self.kv(encoded).chunk(2, dim=-1))
+        return keys, values
+
+    def forward(self, x: Tensor, kv: KeysValues, mask: Mask) -> Tensor:
+        """(B, T, D) -> (B, T, D)"""
+        return self.attend(self.split(self.q(x)), kv, mask, causal=False)
+
+
+class Block(nn.Module):
+    """What encoder and decoder blocks have in common: feed-forward, residuals and norms."""
+
+    def __init__(self, architecture: Architecture, stack: StackConfig) -> None:
+        super().__init__()
+        dim = architecture.dim
+        self.pre_norm = architecture.norm == "pre"
+        self.dropout = architecture.dropout
+        self.activation_dropout = architecture.activation_dropout
+        self.self_attention = SelfAttention(dim, stack.heads, architecture.attention_dropout)
+        self.self_attention_norm = nn.LayerNorm(dim)
+        self.feed_forward_in = nn.Linear(dim, stack.feed_forward)
+        self.feed_forward_out = nn.Linear(stack.feed_forward, dim)
+        self.feed_forward_norm = nn.LayerNorm(dim)
+
+    def residual(
+        self, x: Tensor, norm: nn.LayerNorm, sublayer: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        """Post-norm: norm(x + f(x)). Pre-norm: x + f(norm(x))."""
+        p = self.dropout if self.training else 0.0
+        if self.pre_norm:
+            return dropout_add(sublayer(norm(x)), x, p)
+        y: Tensor = norm(dropout_add(sublayer(x), x, p))
+        return y
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """(B, T, D) -> (B, T, D)"""
+        inner = F.relu(self.feed_forward_in(x), inplace=True)
+        y: Tensor = self.feed_forward_out(
+            dropout(inner, self.activation_dropout if self.training else 0.0)
+        )
+        return y
+
+
+class EncoderBlock(Block):
+    """Self-attention and feed-forward."""
+
+    def forward(self, x: Tensor, mask: Mask) -> Tensor:
+        """(B, S, D) -> (B, S, D)"""
+        x = self.residual(x, self.self_attention_norm, lambda y: self.self_attention(y, mask))
+        return self.residual(x, self.feed_forward_norm, self.feed_forward)
+
+
+class DecoderBlock(Block):
+    """Self-attention, cross-attention and feed-forward."""
+
+    def __init__(self, architecture: Architecture, stack: StackConfig) -> None:
+        super().__init__(architecture, stack)
+        dim, dropout = architecture.dim, architecture.attention_dropout
+        self.cross_attention = CrossAttention(dim, stack.heads, dropout)
+        self.cross_attention_norm = nn.LayerNorm(dim)
+
+    def forward(
+        self,
+        x: Tensor,
+        source: KeysValues,
+        source_mask: Mask,
+        mask: Mask,
+        causal: bool,
+        store: Callable[[Tensor, Tensor], KeysValues] | None,
+    ) -> Tensor:
+        """(B, T, D) -> (B, T, D)"""
+        x = self.residual(
+            x,
+            self.self_attention_norm,
+            lambda y: self.self_attention(y, mask, causal, store),
+        )
+        x = self.residual(
+            x, self.cross_attention_norm, lambda y: self.cross_attention(y, source, source_mask)
+        )
+        return self.residual(x, self.feed_forward_norm, self.feed_forward)
+
+
+def _projections(dim: int, parts: int) -> nn.Linear:
+    """Several projections of one input side by side, each with starting values of its own."""
+    linear = nn.Linear(dim, parts * dim)
+    for part in linear.weight.chunk(parts):
+        nn.init.xavier_uniform_(part, gain=1 / math.sqrt(2))
+    return linear
