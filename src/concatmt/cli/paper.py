@@ -25,8 +25,8 @@ def check() -> None:
 
         concatmt paper check
     """
-    from concatmt.experiments.figures import paper as figures
     from concatmt.experiments.paper_check import TOLERANCE, inconsistencies, recompute
+    from concatmt.experiments.paper_figures import paper as figures
     from concatmt.tables import markdown_table
 
     checked = list(recompute(figures()))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from concatmt.experiments.figures import paper
 from concatmt.experiments.paper_check import inconsistencies, recompute
+from concatmt.experiments.paper_figures import paper
 from concatmt.model.systems import parse_system, system_name
 from tests.conftest import Command
 
