@@ -40,7 +40,8 @@ def test_two_systems_are_compared_and_only_what_survives_is_bold(
     write_items(tmp_path / "base.jsonl", "base", 0.5, K=1)
     write_items(tmp_path / "weak.jsonl", "s4to4", 0.5, seed=2)
     write_items(tmp_path / "good.jsonl", "s4to4+cd", 0.9, seed=1)
-    done = concatmt("evaluate", "base.jsonl", "weak.jsonl", "cd=good.jsonl", "--output", "out")
+    systems = ("base.jsonl", "weak.jsonl", "cd=good.jsonl")
+    done = concatmt("evaluate", *systems, "--output", "out", "--html")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "evaluation.md").read_text("utf-8") == done.stdout
     head = done.stdout.splitlines()[2]
@@ -61,6 +62,9 @@ def test_two_systems_are_compared_and_only_what_survives_is_bold(
                 if line.startswith(f"| {figure['name']} ") and f"| {name} " in line
             )
             assert ("**" in row) == (one.get("p_holm", 1.0) <= 0.05), row
+    page = (tmp_path / "out" / "evaluation.html").read_text("utf-8")
+    assert page.count("<svg") == 2
+    assert "Difference to base" in page
     everything = found["figures"][0]["systems"]
     assert everything["cd"]["p_holm"] < 0.05 < everything["weak"]["p_holm"]
 
@@ -131,6 +135,7 @@ def test_translations_are_searched_for_expected_forms(concatmt: Command, tmp_pat
         (("short.de", "--references", "test.de"), "document 2 has 1 sentences, its reference 2"),
         (("a.jsonl", "--expected", "a.jsonl"), "no 'id' and 'expected'"),
         (("a.jsonl", "--expected", "a", "--references", "b"), "are two measures"),
+        (("a.de", "--references", "test.de", "--html"), "--html draws accuracies"),
     ],
 )
 def test_bad_input_is_told_in_one_line_and_nothing_is_written(

@@ -1,5 +1,6 @@
 """`concatmt context-use`: how much likelier context makes the translations."""
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,10 @@ def context_use(
     output: Annotated[
         Path | None, typer.Option(help="JSON to write, with the figure of every token.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="A page to write with tokens coloured by their gain.")
+    ] = None,
+    documents: Annotated[int, typer.Option(min=1, help="Documents on that page.")] = 20,
 ) -> None:
     """Show CXMI: what context adds to the log-probability of given translations, in nats.
 
@@ -22,44 +27,22 @@ def context_use(
 
     **Examples**
 
-        concatmt context-use scores.jsonl --output context-use.json
+        concatmt context-use scores.jsonl --output context-use.json --html context-use.html
     """
     from concatmt.evaluation import context_use as run
-    from concatmt.files import write_json
-    from concatmt.tables import markdown_table
+    from concatmt.files import write_json, write_text
 
     signature, sentences = run.read_scores(scores)
     found = run.context_use(sentences)
-    rows = []
-    for one in found:
-        low, high = one.per_sentence.low, one.per_sentence.high
-        interval = "-" if low is None or high is None else f"[{low:+.3f}, {high:+.3f}]"
-        rows.append(
-            (
-                str(one.context),
-                f"{one.per_sentence.value:+.3f}",
-                interval,
-                f"{one.per_token:+.4f}",
-                f"{100 * one.gaining:.1f}%",
-                f"{one.sentences:,}",
-            )
-        )
-    header = ("context", "CXMI a sentence", "95% interval", "a token", "gaining", "sentences")
-    print(markdown_table(header, rows))
-    print(f"\nsignature: {signature}")
+    text = f"{run.table(found)}\n\nsignature: {signature}"
+    if html is not None:
+        from concatmt.evaluation.page import context_use_page
+
+        write_text(html, context_use_page(sentences, text, documents))
     if output is not None:
-        figures = [
-            {
-                "context": one.context,
-                "cxmi": one.per_sentence.value,
-                "interval": [one.per_sentence.low, one.per_sentence.high],
-                "cxmi_per_token": one.per_token,
-                "gaining": one.gaining,
-                "sentences": one.sentences,
-            }
-            for one in found
-        ]
+        figures = [dataclasses.asdict(one) for one in found]
         tokens = run.token_gains(sentences)
         write_json(
             output, {"signature": signature.to_json(), "figures": figures, "sentences": tokens}
         )
+    print(text)

@@ -37,6 +37,9 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option(help="Folder for evaluation.json and evaluation.md.")
     ] = None,
+    html: Annotated[
+        bool, typer.Option("--html", help="Also evaluation.html, with plots of accuracies.")
+    ] = False,
 ) -> None:
     """Compare systems with the first: accuracy, or BLEU and its kin, with honest tests.
 
@@ -45,7 +48,7 @@ def evaluate(
 
     **Examples**
 
-        concatmt evaluate base.items.jsonl s4to4.items.jsonl --output evaluation
+        concatmt evaluate base.jsonl s4to4.jsonl --output evaluation --html
 
         concatmt evaluate base=b1.jsonl,b2.jsonl,b3.jsonl cd=c1.jsonl,c2.jsonl,c3.jsonl
 
@@ -59,6 +62,8 @@ def evaluate(
 
     if references is not None and expected is not None:
         raise UserError("--references and --expected are two measures; run the command for each")
+    if html and (output is None or references is not None):
+        raise UserError("--html draws accuracies into the folder of --output; give that folder")
     given = run.parse_systems(systems)
     if references is not None:
         found = run.translation_quality(given, references, convention, test, samples)
@@ -70,4 +75,9 @@ def evaluate(
         with atomic_folder(output, MARKER) as folder:
             write_json(folder / MARKER, found.json)
             write_text(folder / "evaluation.md", found.text + "\n")
+            if html:
+                from concatmt.evaluation.page import accuracy_page
+
+                page = accuracy_page(found.figures, found.systems, found.text)
+                write_text(folder / "evaluation.html", page)
     print(found.text)

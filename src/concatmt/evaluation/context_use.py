@@ -21,6 +21,9 @@ from concatmt.evaluation.resampling import (
     resampled_means,
 )
 from concatmt.signature import Signature
+from concatmt.tables import markdown_table
+
+HEADER = ("context", "CXMI a sentence", "95% interval", "a token", "gaining", "sentences")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,24 @@ def context_use(sentences: Sequence[Sentence]) -> list[ContextUse]:
         )
         for place, amount in enumerate(amounts)
     ]
+
+
+def table(found: Sequence[ContextUse]) -> str:
+    """CXMI by amount of context, for reading."""
+    rows = []
+    for one in found:
+        low, high = one.per_sentence.low, one.per_sentence.high
+        rows.append(
+            (
+                str(one.context),
+                f"{one.per_sentence.value:+.3f}",
+                "-" if low is None or high is None else f"[{low:+.3f}, {high:+.3f}]",
+                f"{one.per_token:+.4f}",
+                f"{100 * one.gaining:.1f}%",
+                f"{one.sentences:,}",
+            )
+        )
+    return markdown_table(HEADER, rows)
 
 
 def token_gains(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from concatmt import __version__
 from concatmt.errors import UserError
 from concatmt.evaluation import quality
-from concatmt.evaluation.accuracy import figures
+from concatmt.evaluation.accuracy import Figure, figures
 from concatmt.evaluation.generative import judge, read_expectations
 from concatmt.evaluation.outcomes import System, read_items
 from concatmt.evaluation.report import (
@@ -38,6 +38,8 @@ class Evaluation:
 
     text: str
     json: dict[str, Any]
+    figures: tuple[Figure, ...] = ()  # of accuracies
+    systems: tuple[System, ...] = ()
 
 
 def parse_systems(arguments: Sequence[str]) -> list[Given]:
@@ -81,7 +83,7 @@ def _accuracy(systems: Sequence[System], measure: str) -> Evaluation:
         f"signature: {file.path}: {file.signature}" for one in systems for file in one.files
     )
     text = f"{headlines(found, systems)}\n\n{accuracy_table(found, systems)}\n\n{signatures}"
-    return Evaluation(text, accuracy_json(found, systems, measure))
+    return Evaluation(text, accuracy_json(found, systems, measure), tuple(found), tuple(systems))
 
 
 def translation_quality(

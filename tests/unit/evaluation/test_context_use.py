@@ -72,9 +72,12 @@ def test_the_command_prints_a_table_and_writes_every_token(
     concatmt: Command, tmp_path: Path
 ) -> None:
     write(tmp_path / "scores.jsonl", HEAD, *RECORDS)
-    done = concatmt("context-use", "scores.jsonl", "--output", "use.json")
+    done = concatmt("context-use", "scores.jsonl", "--output", "use.json", "--html", "use.html")
     assert done.returncode == 0, done.stderr
     assert "| 1       | +1.000" in done.stdout
     found = json.loads((tmp_path / "use.json").read_text("utf-8"))
-    assert found["figures"][0]["cxmi"] == pytest.approx(1.0)
+    assert found["figures"][0]["per_sentence"]["value"] == pytest.approx(1.0)
     assert len(found["sentences"]) == 3
+    page = (tmp_path / "use.html").read_text("utf-8")
+    assert page.count('class="token"') == 5
+    assert 'style="background:rgba(30,150,60,1.00)" title="+3.00">w0' in page
