@@ -24,7 +24,7 @@ from concatmt.evaluation.resampling import (
     resampled_means,
     seed_variance,
 )
-from concatmt.evaluation.significance import clustered_mcnemar, holm, replicates_p_value
+from concatmt.evaluation.significance import holm, mcnemar, replicates_p_value
 
 Mask = NDArray[np.bool_]
 ALPHA = 0.05
@@ -209,5 +209,5 @@ def _difference(
     low, high = percentiles(replicates[:, None], number, LEVEL)
     estimate = Estimate(value, float(low[0]), float(high[0]))
     if exact and len(first) == len(other) == 1:
-        return Difference(estimate, clustered_mcnemar(other[0], first[0], clusters))
+        return Difference(estimate, mcnemar(other[0], first[0], clusters))
     return Difference(estimate, replicates_p_value(replicates))

@@ -44,13 +44,3 @@ def contrapro(accuracies: Mapping[str, float], counts: Mapping[str, int]) -> dic
         "CP_avg": average(accuracies, outside),
         "CP": weighted(accuracies, of_items),
     }
-
-
-def aggregates(accuracies: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
-    """All aggregates whose parts are there: none for a set that is neither of the two."""
-    found: dict[str, float] = {}
-    if all(counts.get(part) for part in PHENOMENA):
-        found |= voita(accuracies, counts)
-    if all(counts.get(part) for part in DISTANCES):
-        found |= contrapro(accuracies, counts)
-    return found

@@ -17,18 +17,12 @@ LARGEST_SUM = 1 << 21
 FLIPS = 10_000
 
 
-def mcnemar(ours: Array, theirs: Array) -> float:
-    """Exact two-sided McNemar test of independent items: a sign test of those that differ."""
-    better = int((ours > theirs).sum())
-    different = int((ours != theirs).sum())
-    return float(stats.binomtest(better, different).pvalue) if different else 1.0
-
-
-def clustered_mcnemar(ours: Array, theirs: Array, clusters: Indices) -> float:
-    """McNemar's test when items come in clusters: exact two-sided sign-flip test of cluster sums.
+def mcnemar(ours: Array, theirs: Array, clusters: Indices) -> float:
+    """Exact two-sided McNemar test of items [N] that come in clusters.
 
     If the systems are equally good, each cluster could as well have gone the other way round as a
-    whole. With one item to a cluster and no ties this is `mcnemar`.
+    whole: the sum of all differences is compared with those of all ways to flip clusters. With one
+    item to a cluster and no ties this is McNemar's test, a sign test of the items that differ.
     """
     difference = np.rint((ours - theirs)[:, None] * DENOMINATOR)
     sums = cluster_sums(difference, clusters)[:, 0].astype(np.int64)

@@ -40,9 +40,7 @@ def false_positives(
     ours, numbers = clustered(rng, simulations, clusters, size, 0.7, within)
     theirs, _ = clustered(rng, simulations, clusters, size, 0.7, within)
     p_values = [
-        significance.clustered_mcnemar(a, b, numbers)
-        if clustered_test
-        else significance.mcnemar(a, b)
+        significance.mcnemar(a, b, numbers if clustered_test else np.arange(len(a)))
         for a, b in zip(ours.T, theirs.T, strict=True)
     ]
     return float((np.array(p_values) <= 0.05).mean())

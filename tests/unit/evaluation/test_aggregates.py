@@ -2,7 +2,7 @@
 
 import pytest
 
-from concatmt.evaluation.aggregates import aggregates, contrapro, distance_bin, voita
+from concatmt.evaluation.aggregates import contrapro, distance_bin, voita
 
 VOITA_SIZES = {"deixis": 2500, "lex_cohesion": 1500, "ellipsis_infl": 500, "ellipsis_vp": 500}
 CP_SIZES = {"d=0": 2400, "d=1": 7075, "d=2": 1510, "d=3": 573, "d>3": 442}
@@ -25,7 +25,3 @@ def test_only_cp_includes_antecedents_within_the_sentence() -> None:
 
 def test_distances_above_three_share_a_bin() -> None:
     assert [distance_bin(d) for d in (0, 3, 4, 17)] == ["d=0", "d=3", "d>3", "d>3"]
-
-
-def test_a_set_that_lacks_a_part_has_no_aggregates() -> None:
-    assert aggregates({"deixis": 1, "lex_cohesion": 1}, {"deixis": 2, "lex_cohesion": 2}) == {}

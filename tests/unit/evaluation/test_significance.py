@@ -8,56 +8,54 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from concatmt.evaluation.significance import clustered_mcnemar, holm, mcnemar, replicates_p_value
+from concatmt.evaluation.significance import holm, mcnemar, replicates_p_value
 from tests.unit.evaluation.simulations import false_positives
 
 
-def pairs(only_ours: int, only_theirs: int, both: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def of_counts(only_ours: int, only_theirs: int, both: int = 0) -> float:
+    """The p-value of independent items."""
     ours = np.repeat([1.0, 0.0, 1.0], [only_ours, only_theirs, both])
     theirs = np.repeat([0.0, 1.0, 1.0], [only_ours, only_theirs, both])
-    return ours, theirs
+    return mcnemar(ours, theirs, np.arange(len(ours)))
 
 
 def test_mcnemar_by_hand() -> None:
     # 9 against 1: twice the chance of at most one head in ten throws, 2 (1 + 10) / 1024.
-    assert mcnemar(*pairs(9, 1, 30)) == pytest.approx(22 / 1024)
+    assert of_counts(9, 1, 30) == pytest.approx(22 / 1024)
 
 
 def test_mcnemar_of_agrestis_approval_ratings() -> None:
     # The example of R's help of mcnemar.test: 150 changed one way and 86 the other. By hand, the
     # normal approximation with continuity correction is z = 63 / sqrt(236) = 4.10, p = 4.1e-5.
-    assert mcnemar(*pairs(150, 86)) == pytest.approx(4.1e-5, rel=0.15)
-
-
-def test_equal_runs_do_not_differ() -> None:
-    ours, _ = pairs(5, 5)
-    assert mcnemar(ours, ours) == 1
-    assert clustered_mcnemar(ours, ours, np.arange(10)) == 1
+    assert of_counts(150, 86) == pytest.approx(4.1e-5, rel=0.15)
 
 
 @pytest.mark.parametrize(("better", "worse"), [(9, 1), (150, 86), (0, 3), (7, 7)])
-def test_without_clusters_the_clustered_test_is_mcnemars(better: int, worse: int) -> None:
-    ours, theirs = pairs(better, worse, 20)
-    clusters = np.arange(len(ours))
-    assert clustered_mcnemar(ours, theirs, clusters) == pytest.approx(mcnemar(ours, theirs))
+def test_without_clusters_mcnemar_is_the_sign_test_of_what_differs(better: int, worse: int) -> None:
+    expected = stats.binomtest(better, better + worse).pvalue
+    assert of_counts(better, worse, 20) == pytest.approx(expected)
+
+
+def test_equal_runs_do_not_differ() -> None:
+    assert of_counts(0, 0, 10) == 1
 
 
 @given(
     st.lists(st.sampled_from([-3, -2, -1, -0.5, 0, 1 / 3, 0.5, 1, 2, 4]), min_size=1, max_size=9)
 )
-def test_the_clustered_test_counts_all_ways_to_flip_clusters(sums: list[float]) -> None:
+def test_mcnemar_counts_all_ways_to_flip_clusters(sums: list[float]) -> None:
     ours, clusters = np.array(sums), np.arange(len(sums))
     flips = itertools.product((-1, 1), repeat=len(sums))
     totals = np.array([np.dot(signs, sums) for signs in flips])
     expected = (np.abs(totals) >= abs(sum(sums)) - 1e-9).mean()
-    assert clustered_mcnemar(ours, np.zeros(len(sums)), clusters) == pytest.approx(expected)
+    assert mcnemar(ours, np.zeros(len(sums)), clusters) == pytest.approx(expected)
 
 
 def test_many_kinds_of_ties_are_sampled_instead_of_counted() -> None:
     rng = np.random.default_rng(4)
     theirs = 1 / rng.integers(2, 13, size=400)
     ours = theirs + rng.choice([-1 / 11, 1 / 9], size=400, p=[0.5, 0.5])
-    p_value = clustered_mcnemar(ours, theirs, np.arange(400))
+    p_value = mcnemar(ours, theirs, np.arange(400))
     z = (ours - theirs).sum() / np.sqrt(((ours - theirs) ** 2).sum())
     assert p_value == pytest.approx(2 * stats.norm.sf(abs(z)), abs=0.02)
 
