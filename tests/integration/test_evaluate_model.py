@@ -34,5 +34,10 @@ def test_contrast_translate_and_score_give_files_that_can_be_evaluated(
     assert abs(everything["gold"]["accuracy"] - 0.5) < 0.2
     assert everything["shuffled"]["p_holm"] > 0.05
     assert found["systems"][0]["runs"][0]["signature"]["system"] == "s4to4+shift4"
+    [gold, shuffled] = found["log_probs"]
+    items = [json.loads(line) for line in (tmp_path / "gold.jsonl").open(encoding="utf-8")][1:]
+    sums = [item["current"][item["correct"]][0] for item in items]
+    assert abs(gold["estimate"]["value"] - sum(sums) / len(sums)) < 1e-9
+    assert shuffled["difference"]["low"] < shuffled["difference"]["value"]
     generative = json.loads((tmp_path / "generative" / "evaluation.json").read_text("utf-8"))
     assert generative["figures"][0]["systems"]["out"]["accuracy"] == 0

@@ -3,6 +3,7 @@
 Puts the measures together. Does not print or write.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,13 @@ from concatmt.errors import UserError
 from concatmt.evaluation import quality
 from concatmt.evaluation.accuracy import Figure, figures
 from concatmt.evaluation.generative import judge, read_expectations
+from concatmt.evaluation.likelihood import likelihoods
 from concatmt.evaluation.outcomes import System, read_items
 from concatmt.evaluation.report import (
     accuracy_json,
     accuracy_table,
     headlines,
+    likelihood_text,
     quality_json,
     quality_text,
 )
@@ -82,8 +85,14 @@ def _accuracy(systems: Sequence[System], measure: str) -> Evaluation:
     signatures = "\n".join(
         f"signature: {file.path}: {file.signature}" for one in systems for file in one.files
     )
-    text = f"{headlines(found, systems)}\n\n{accuracy_table(found, systems)}\n\n{signatures}"
-    return Evaluation(text, accuracy_json(found, systems, measure), tuple(found), tuple(systems))
+    parts = [headlines(found, systems), accuracy_table(found, systems)]
+    of_model = likelihoods(systems)
+    if of_model:
+        parts.append(likelihood_text(of_model))
+    details = accuracy_json(found, systems, measure)
+    details["log_probs"] = [dataclasses.asdict(one) for one in of_model]
+    text = "\n\n".join([*parts, signatures])
+    return Evaluation(text, details, tuple(found), tuple(systems))
 
 
 def translation_quality(

@@ -31,6 +31,7 @@ class Outcome:
     orbit: str | None = None
     document: str | None = None
     conflict: bool | None = None
+    log_prob: float | None = None  # of the current sentence of the right candidate, in nats
 
     @property
     def cluster(self) -> str:
@@ -105,7 +106,19 @@ def _outcome(where: str, record: Any) -> Outcome:
         record.get("orbit"),
         record.get("document"),
         record.get("conflict"),
+        _log_prob(where, record),
     )
+
+
+def _log_prob(where: str, record: dict[str, Any]) -> float | None:
+    if "current" not in record or "correct" not in record:
+        return None
+    try:
+        return float(record["current"][record["correct"]][0])
+    except (TypeError, ValueError, LookupError) as error:
+        raise UserError(
+            f"{where}: 'current' has no sum for candidate {record['correct']!r}; score it again"
+        ) from error
 
 
 def _finite(value: Any) -> bool:

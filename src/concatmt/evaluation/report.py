@@ -8,6 +8,7 @@ from typing import Any
 
 from concatmt import __version__
 from concatmt.evaluation.accuracy import ALPHA, Difference, Figure
+from concatmt.evaluation.likelihood import Likelihood
 from concatmt.evaluation.outcomes import System
 from concatmt.evaluation.quality import Comparison, Score
 from concatmt.evaluation.resampling import LEVEL, Estimate
@@ -123,6 +124,27 @@ def _ends(estimate: Estimate) -> list[float] | None:
     if estimate.low is None or estimate.high is None:
         return None
     return [estimate.low, estimate.high]
+
+
+def likelihood_text(found: Sequence[Likelihood]) -> str:
+    """Log-probabilities of the right candidate, run by run."""
+    rows = []
+    for one in found:
+        gain = p_value = ""
+        if one.difference is not None and one.p_value is not None:
+            gain = f"{one.difference.value:+.3f} {_nats(one.difference)}"
+            gain = f"**{gain}**" if one.p_value <= ALPHA else gain
+            p_value = p_text(one.p_value)
+        level = one.estimate
+        rows.append((one.system, f"{level.value:.3f}", _nats(level), gain, p_value))
+    header = ("system", "log-prob of the right one", "interval", "difference", "p")
+    return markdown_table(header, rows)
+
+
+def _nats(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "-"
+    return f"[{estimate.low:+.3f}, {estimate.high:+.3f}]"
 
 
 def quality_text(
