@@ -65,7 +65,7 @@ def contrast(
         ties=ties,
         target_context=target_context,
         context=context,
-        pool=PoolConfig(windows=batch, tokens=8192, threads=threads),
+        pool=PoolConfig(windows=batch, threads=threads),
     )
     read = [read_set(path, documents) for path in sets]
     judge = Contrast(LoadedModel.load(model, int8), config)

@@ -58,7 +58,7 @@ def score(
 
     loaded = LoadedModel.load(model, int8)
     contexts = sorted(set(context or [loaded.engine.config.system.sentences - 1]))
-    pool = PoolConfig(windows=batch, tokens=8192, threads=threads)
+    pool = PoolConfig(windows=batch, threads=threads)
     scorer = DocumentScorer(loaded, contexts, pool)
     report = ReadReport()
     parts = read_parts(pairs, input_format or format_of(pairs), PART, report, target)

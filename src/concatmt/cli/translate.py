@@ -42,6 +42,10 @@ def translate(
     length_penalty: Annotated[
         float, typer.Option(help="A hypothesis scores sum of log-probs / length ** penalty.")
     ] = 0.6,
+    length_factor: Annotated[
+        float, typer.Option(min=0, help="Longest translation: factor * source + constant tokens.")
+    ] = 2.0,
+    length_constant: Annotated[int, typer.Option(min=1, help="See --length-factor.")] = 20,
     nbest: Annotated[int, typer.Option(min=1, help="Translations a sentence, in JSONL.")] = 1,
     windows: Annotated[bool, typer.Option(help="Whole windows too, in JSONL.")] = False,
     sample: Annotated[bool, typer.Option(help="Draw translations instead of searching.")] = False,
@@ -104,6 +108,8 @@ def translate(
             "search": {
                 "beam": beam,
                 "length_penalty": length_penalty,
+                "length_factor": length_factor,
+                "length_constant": length_constant,
                 "constrained": not unconstrained,
                 "sample": sample,
                 "temperature": temperature,

@@ -31,7 +31,7 @@ class ContrastConfig(Settings):
     ties: Literal["split", "first", "wrong"] = "split"
     target_context: Literal["gold", "none"] = "gold"
     context: Annotated[int, Field(ge=0)] | None = None  # sentences; None: as many as the model has
-    pool: PoolConfig = PoolConfig(windows=64, tokens=8192)
+    pool: PoolConfig = PoolConfig(windows=64, tokens=4096)
 
 
 class Question(NamedTuple):

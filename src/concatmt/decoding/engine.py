@@ -5,6 +5,7 @@ the model is. Does not know hypotheses, windows or text.
 """
 
 import copy
+import threading
 from collections.abc import Callable
 
 import torch
@@ -27,7 +28,7 @@ class Engine:
         self.int8 = int8
         self.model = quantized_copy(model) if int8 else model
         self.projection = Projection(
-            model.output.weight.detach(), _quantize if int8 else _transpose
+            model.output.weight.detach(), _quantize if int8 else _Transposed
         )
 
     def encode(self, source: Side, sentences: Tensor) -> Memory:
@@ -75,10 +76,23 @@ def quantized_copy(model: Transformer) -> Transformer:
     return twin
 
 
-def _transpose(weight: Tensor) -> Callable[[Tensor], Tensor]:
-    # With few rows, a product with columns of a row-major matrix is faster than with its rows.
-    transposed = weight.t().contiguous()
-    return lambda x: torch.mm(x, transposed)
+class _Transposed:
+    """x W' for few rows of x and many of W, into memory that is used again.
+
+    With few rows, the product is faster with W stored by columns. Its result is large, and fresh
+    pages for it would cost more than the arithmetic: each thread keeps one buffer, which holds
+    until that thread's next call.
+    """
+
+    def __init__(self, weight: Tensor) -> None:
+        self.weight = weight.t().contiguous()
+        self.kept = threading.local()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        buffer: Tensor | None = getattr(self.kept, "buffer", None)
+        if buffer is None or len(buffer) < len(x):
+            buffer = self.kept.buffer = x.new_empty(len(x), self.weight.shape[1])
+        return torch.mm(x, self.weight, out=buffer[: len(x)])
 
 
 def _quantize(weight: Tensor) -> Callable[[Tensor], Tensor]:

@@ -7,8 +7,11 @@ The product is oneDNN's. Does not know models.
 import torch
 from torch import Tensor, nn
 
-STEPS = 127  # int8 values on either side of 0
-OFFSET = 128  # activations are unsigned there: oneDNN's fast product is uint8 by int8
+STEPS = 127  # values of an activation on either side of 0
+OFFSET = 128  # activations are unsigned: the fast product is uint8 by int8
+# Processors without VNNI add two products in 16 bits, which 7-bit weights cannot overflow; with 8
+# bits the result would be wrong there, and differ between machines.
+WEIGHT_STEPS = 63
 
 
 class QuantizedLinear(nn.Module):
@@ -17,7 +20,7 @@ class QuantizedLinear(nn.Module):
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         """weight: (out, in) float32."""
         super().__init__()
-        scales = weight.abs().amax(dim=1).clamp_(min=1e-12).div_(STEPS)
+        scales = weight.abs().amax(dim=1).clamp_(min=1e-12).div_(WEIGHT_STEPS)
         rounded = weight.div(scales[:, None]).round_().to(torch.int8)
         self.packed = torch.ops.onednn.qlinear_prepack(rounded, None)
         self.scales = scales

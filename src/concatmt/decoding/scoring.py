@@ -10,6 +10,7 @@ Shapes: B items, N nodes of the largest tree, D model dimension.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import torch
@@ -21,6 +22,8 @@ from concatmt.decoding.pool import PoolConfig, in_threads, plan
 from concatmt.decoding.search import Sentence
 from concatmt.model.encodings import FIRST_POSITION
 from concatmt.text.vocabulary import END, PAD, SEPARATOR
+
+LARGEST_TREE = 1024  # tokens, up to which items of one source are put together
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,11 @@ def score_items(
 
     With `current_only`, of the last sentence alone: the others are seen but not scored.
     """
-    trees = [Tree(item, current_only) for item in items]
+    groups = _same_source(items)
+    trees = [
+        Tree(ScoringItem(items[group[0]].source, _targets(items, group)), current_only)
+        for group in groups
+    ]
     batches = plan([tree.cost for tree in trees], pool)
     scores: list[list[list[float]]] = [[] for _ in items]
 
@@ -68,9 +75,36 @@ def score_items(
         return _score_batch(engine, [trees[i] for i in batch])
 
     for batch, of_batch in zip(batches, in_threads(run, batches, pool.threads), strict=True):
-        for i, of_item in zip(batch, of_batch, strict=True):
-            scores[i] = of_item
+        for tree, of_tree in zip(batch, of_batch, strict=True):
+            paths = iter(of_tree)
+            for i in groups[tree]:
+                scores[i] = list(islice(paths, len(items[i].targets)))
     return scores
+
+
+def _same_source(items: Sequence[ScoringItem]) -> list[list[int]]:
+    """Items of one source go into one tree: twins of a test set have that, and the encoder's pass.
+
+    A tree that would grow large is left to itself.
+    """
+    groups: list[list[int]] = []
+    open_groups: dict[str, int] = {}
+    sizes: list[int] = []
+    for i, item in enumerate(items):
+        key = repr(item.source)
+        size = sum(len(sentence) + 1 for target in item.targets for sentence in target)
+        group = open_groups.get(key)
+        if group is None or sizes[group] + size > LARGEST_TREE:
+            group = open_groups[key] = len(groups)
+            groups.append([])
+            sizes.append(0)
+        groups[group].append(i)
+        sizes[group] += size
+    return groups
+
+
+def _targets(items: Sequence[ScoringItem], group: Sequence[int]) -> list[Sequence[Sentence]]:
+    return [target for i in group for target in items[i].targets]
 
 
 class Tree:

@@ -66,6 +66,7 @@ class Translator:
                 "length_penalty": search.length_penalty,
                 "count": "constrained" if search.constrained else config.miscount,
                 "sample": f"{search.temperature:g}/{search.seed}" if search.sample else None,
+                "max_length": f"{search.length_factor:g}x+{search.length_constant}",
                 "max_tokens": config.max_tokens,
                 "long": config.long,
             }

@@ -79,7 +79,8 @@ def read_set(path: Path, documents: Path | None = None) -> ContrastiveSet:
         )
     for (where, _), item in zip(records, items, strict=True):
         _check(where, item)
-    return ContrastiveSet(name, items, remark)
+    remarks = [remark, _repetitions(items)]
+    return ContrastiveSet(name, items, "; ".join(filter(None, remarks)) or None)
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -196,6 +197,14 @@ def _cut_remark(records: Sequence[tuple[str, dict[str, Any]]]) -> str | None:
     return f"context cut to {min(source, target)}: {source} source, {target} target sentences given"
 
 
+def _repetitions(items: Sequence[ContrastiveItem]) -> str | None:
+    """Published sets have such items too: they are kept, and the rule for ties decides."""
+    found = [item.id for item in items if item.targets.count(item.targets[item.correct]) > 1]
+    if not found:
+        return None
+    return f"the correct candidate stands twice in {len(found)} item(s), the first is {found[0]}"
+
+
 def _contrapro(
     name: str, where: str, record: dict[str, Any], documents: Path | None
 ) -> ContrastiveItem:
@@ -269,8 +278,6 @@ def _check(where: str, item: ContrastiveItem) -> None:
             f"{where}: the correct candidate is {item.correct}, but there are"
             f" {len(item.targets)}, counted from 0"
         )
-    if len(item.targets) > 1 and all(target == item.targets[0] for target in item.targets):
-        raise UserError(f"{where}: all candidates are equal; there is nothing to tell apart")
     for target in item.targets:
         if len(target) != len(item.source):
             raise UserError(

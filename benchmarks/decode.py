@@ -1,0 +1,258 @@
+"""Beam search beside CTranslate2 and MarianMT: the same weights, windows and translations.
+
+    python benchmarks/decode.py --peer .bench-venv/bin/python [--sizes small base] [--rounds 3]
+
+Random weights end no sentence, so every translation has exactly as many tokens as its source: no
+engine gains by stopping early. All run on one thread, in turn, and CPU seconds are compared: what
+else the machine does cancels out. Prints tokens/s, ratios and how many translations are equal.
+The peer's venv needs torch, transformers, ctranslate2 and safetensors.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from concatmt.decoding.boundaries import Allowed, Free
+from concatmt.decoding.engine import Engine
+from concatmt.decoding.pool import PoolConfig, plan
+from concatmt.decoding.search import Search, SearchConfig, Window
+from concatmt.files import write_json
+from concatmt.model.config import SIZES, ModelConfig
+from concatmt.model.encodings import FIRST_POSITION, sinusoid
+from concatmt.model.systems import parse_system
+from concatmt.model.transformer import Transformer
+from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
+
+VOCABULARY = {"small": 8000, "base": 32000, "tiny": 8000}
+SENTENCE = 9  # tokens of each of the four sentences, without its boundary
+LENGTH = 4 * (SENTENCE + 1)  # tokens of a translation, the last of them <end>
+
+
+def build(size: str) -> Transformer:
+    """A model with sharp random distributions."""
+    torch.manual_seed(1)
+    count = VOCABULARY[size]
+    config = ModelConfig(
+        architecture=SIZES[size],
+        system=parse_system("s4to4"),
+        source_vocabulary=count,
+        target_vocabulary=count,
+    )
+    return Transformer(config).eval()
+
+
+def make_windows(count: int, vocabulary: int) -> list[Window]:
+    """Windows of four sentences."""
+    random = np.random.default_rng(1)
+    drawn = random.integers(4, vocabulary, (count, 4, SENTENCE)).tolist()
+    return [Window(window) for window in drawn]
+
+
+class Exactly(Free):
+    """Translations of exactly `limits` tokens: <end> comes then, and not before."""
+
+    def allowed(self) -> Allowed:
+        full = self.words + self.separators >= self.limits
+        return Allowed(~full, ~full, full)
+
+
+class FixedSearch(Search):
+    """The search of concatmt under that rule."""
+
+    def __init__(self, engine: Engine, windows: list[Window], config: SearchConfig) -> None:
+        super().__init__(engine, windows, config)
+        rule = self.boundaries
+        self.boundaries = Exactly(rule.sentences, rule.limits, rule.separators, rule.words)
+
+
+def ours(engine: Engine, windows: list[Window], beam: int, batch: int) -> tuple[float, Any]:
+    """CPU seconds and translations."""
+    config = SearchConfig(beam=beam, constrained=False, length_factor=0, length_constant=LENGTH - 1)
+    start = time.process_time()
+    found: list[list[int]] = [[] for _ in windows]
+    pool = PoolConfig(windows=batch, tokens=1 << 20)
+    for rows in plan([window.cost for window in windows], pool):
+        for row, beams in zip(
+            rows, FixedSearch(engine, [windows[i] for i in rows], config).run(), strict=True
+        ):
+            found[row] = beams[0].tokens
+    return time.process_time() - start, found
+
+
+def export(model: Transformer, folder: Path) -> None:
+    """The weights for both peers; symbols are the ids as text."""
+    from concatmt.interop.ctranslate2 import build_spec
+
+    symbols = [*SPECIALS, *(str(i) for i in range(4, model.config.target_vocabulary))]
+    symbols[SEPARATOR] = str(SEPARATOR)
+    spec = build_spec(model, symbols, symbols)
+    spec.validate()
+    spec.optimize()
+    (folder / "ct2").mkdir()
+    spec.save(str(folder / "ct2"))
+    save_file(marian_tensors(model), folder / "marian.safetensors")
+
+
+def marian_tensors(model: Transformer) -> dict[str, Tensor]:
+    """Our parameters under the names of MarianMT."""
+    positions = sinusoid(torch.arange(512) + FIRST_POSITION, model.config.architecture.dim)
+    shared = model.source_embedding.weight.detach()
+    tensors = {
+        "model.shared.weight": shared,
+        "final_logits_bias": torch.zeros(1, len(shared)),
+        "model.encoder.embed_positions.weight": positions,
+        "model.decoder.embed_positions.weight": positions,
+    }
+    state = {name: tensor.detach() for name, tensor in model.named_parameters()}
+    plain = {
+        "self_attention.output": "self_attn.out_proj",
+        "self_attention_norm": "self_attn_layer_norm",
+        "cross_attention.q": "encoder_attn.q_proj",
+        "cross_attention.output": "encoder_attn.out_proj",
+        "cross_attention_norm": "encoder_attn_layer_norm",
+        "feed_forward_in": "fc1",
+        "feed_forward_out": "fc2",
+        "feed_forward_norm": "final_layer_norm",
+    }
+    stacked = {
+        "self_attention.qkv": ("self_attn", "qkv"),
+        "cross_attention.kv": ("encoder_attn", "kv"),
+    }
+    for name, tensor in state.items():
+        side, _, rest = name.partition(".")
+        if side not in ("encoder", "decoder"):
+            continue
+        layer, _, rest = rest.partition(".")
+        part, _, kind = rest.rpartition(".")
+        prefix = f"model.{side}.layers.{layer}"
+        if part in plain:
+            tensors[f"{prefix}.{plain[part]}.{kind}"] = tensor
+        else:
+            module, letters = stacked[part]
+            for letter, piece in zip(letters, tensor.chunk(len(letters)), strict=True):
+                tensors[f"{prefix}.{module}.{letter}_proj.{kind}"] = piece
+    return {name: tensor.clone().contiguous() for name, tensor in tensors.items()}
+
+
+class Peers:
+    """The process of decode_peer.py."""
+
+    def __init__(self, python: str, spec: dict[str, Any]) -> None:
+        script = str(Path(__file__).with_name("decode_peer.py"))
+        self.process = subprocess.Popen(
+            [python, script, json.dumps(spec)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, name: str) -> tuple[float, list[list[int]]]:
+        """CPU seconds and translations."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(name + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        return answer["seconds"], answer["found"]
+
+    def close(self) -> None:
+        """End it."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(peer: str, size: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """All engines in turn."""
+    model = build(size)
+    windows = make_windows(arguments.windows, VOCABULARY[size])
+    names = ["transformers", "ctranslate2 float32", "ctranslate2 int8"]
+    engines = {"ours float32": Engine(model), "ours int8": Engine(model, int8=True)}
+    shape = SIZES[size]
+    seconds: dict[str, list[float]] = {}
+    found: dict[str, list[list[int]]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        export(model, folder)
+        inputs = [[*[t for s in w.source for t in (*s, SEPARATOR)][:-1], END] for w in windows]
+        (folder / "windows.json").write_text(json.dumps(inputs))
+        spec = {
+            "dim": shape.dim,
+            "layers": shape.encoder.layers,
+            "heads": shape.encoder.heads,
+            "ffn": shape.encoder.feed_forward,
+            "vocabulary": VOCABULARY[size],
+            "beam": arguments.beam,
+            "batch": arguments.batch,
+            "length": LENGTH - 1,
+            "windows": str(folder / "windows.json"),
+            "ctranslate2": str(folder / "ct2"),
+            "marian": str(folder / "marian.safetensors"),
+        }
+        peers = Peers(peer, spec)
+        for _ in range(arguments.rounds):
+            for label, engine in engines.items():
+                time_of, found[label] = ours(engine, windows, arguments.beam, arguments.batch)
+                seconds.setdefault(label, []).append(time_of)
+            for label in names:
+                time_of, found[label] = peers.ask(label)
+                seconds.setdefault(label, []).append(time_of)
+        peers.close()
+    tokens = len(windows) * LENGTH
+    result: dict[str, Any] = {
+        label: {
+            "tokens_per_cpu_second": tokens / statistics.median(values),
+            "equal_to_ours_float32": sum(
+                a == b[: len(a)] for a, b in zip(found["ours float32"], found[label], strict=True)
+            )
+            / len(windows),
+        }
+        for label, values in seconds.items()
+    }
+    for a, b in (
+        ("ours float32", "ctranslate2 float32"),
+        ("ours float32", "transformers"),
+        ("ours int8", "ctranslate2 int8"),
+        ("ours int8", "ours float32"),
+    ):
+        ratios = [y / x for x, y in zip(seconds[a], seconds[b], strict=True)]
+        result[f"{a} / {b}"] = statistics.median(ratios)
+    return result
+
+
+def main() -> None:
+    """Run and print; write JSON if asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peer", required=True)
+    parser.add_argument("--sizes", nargs="+", default=["small", "base"])
+    parser.add_argument("--windows", type=int, default=64)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--beam", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    results: dict[str, Any] = {
+        "command": " ".join(["python", "benchmarks/decode.py", *sys.argv[1:]]),
+        "torch": torch.__version__,
+    }
+    for size in arguments.sizes:
+        results[size] = compare(arguments.peer, size, arguments)
+        print(size, json.dumps(results[size], indent=1), flush=True)
+    if arguments.output:
+        write_json(arguments.output, results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Layers in int8."""
+
+import torch
+
+from concatmt.decoding.engine import Engine
+from concatmt.decoding.pool import PoolConfig, translate_windows
+from concatmt.decoding.quantize import QuantizedLinear
+from concatmt.decoding.search import SearchConfig
+from tests.unit.decoding.models import make_model, make_windows
+
+
+def test_the_error_is_that_of_rounding_to_eight_bits() -> None:
+    torch.manual_seed(0)
+    weight, bias, x = torch.randn(96, 64), torch.randn(96), torch.randn(20, 64)
+    wanted = torch.nn.functional.linear(x, weight, bias)
+    error = QuantizedLinear(weight, bias)(x) - wanted
+    # Two roundings of relative size 1 / 254 at most; in the mean over 64 products far less.
+    assert float(error.abs().max()) < 0.03 * float(wanted.abs().max())
+
+
+def test_a_row_does_not_depend_on_its_neighbours() -> None:
+    torch.manual_seed(0)
+    layer = QuantizedLinear(torch.randn(40, 64), None)
+    x = torch.randn(9, 64) * torch.logspace(-3, 3, 9)[:, None]
+    alone = torch.cat([layer(row[None]) for row in x])
+    torch.testing.assert_close(layer(x), alone, rtol=1e-5, atol=0)
+
+
+def test_a_quantised_model_translates_and_the_model_stays_as_it_was() -> None:
+    model = make_model("s4to4+lrn+pers")
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    windows = make_windows(5, 4)
+    engine = Engine(model, int8=True)
+    found = translate_windows(engine, windows, SearchConfig(), PoolConfig())
+    assert [len(h[0].sentences) for h in found] == [len(w.source) for w in windows]
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(tensor, before[name])
