@@ -1,10 +1,14 @@
 """The `concatmt` command: one module per verb. Heavy imports wait until a verb runs."""
 
 from concatmt.cli import (
+    context_use,
     contrast,
+    evaluate,
     export_ctranslate2,
     figure,
     import_fairseq,
+    paper,
+    perturb,
     prepare,
     score,
     show,
@@ -17,11 +21,15 @@ from concatmt.cli import (
 from concatmt.cli.app import main
 
 __all__ = [
+    "context_use",
     "contrast",
+    "evaluate",
     "export_ctranslate2",
     "figure",
     "import_fairseq",
     "main",
+    "paper",
+    "perturb",
     "prepare",
     "score",
     "show",

@@ -1,0 +1,48 @@
+"""`concatmt context-use`: how much likelier context makes the translations."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from concatmt.cli.app import app
+
+
+@app.command("context-use")
+def context_use(
+    scores: Annotated[Path, typer.Argument(help="What `concatmt score` wrote.")],
+    output: Annotated[
+        Path | None, typer.Option(help="JSON to write, with the figure of every token.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="A page to write with tokens coloured by their gain.")
+    ] = None,
+    documents: Annotated[int, typer.Option(min=1, help="Documents on that page.")] = 20,
+) -> None:
+    """Show CXMI: what context adds to the log-probability of given translations, in nats.
+
+    The scores must be of one model with --context 0 and other amounts. Intervals are over
+    documents.
+
+    **Examples**
+
+        concatmt context-use scores.jsonl --output context-use.json --html context-use.html
+    """
+    from concatmt.evaluation import context_use as run
+    from concatmt.files import write_json, write_text
+
+    signature, sentences = run.read_scores(scores)
+    found = run.context_use(sentences)
+    text = f"{run.table(found)}\n\nsignature: {signature}"
+    if html is not None:
+        from concatmt.evaluation.page import context_use_page
+
+        write_text(html, context_use_page(sentences, text, documents))
+    if output is not None:
+        figures = [dataclasses.asdict(one) for one in found]
+        tokens = run.token_gains(sentences)
+        write_json(
+            output, {"signature": signature.to_json(), "figures": figures, "sentences": tokens}
+        )
+    print(text)

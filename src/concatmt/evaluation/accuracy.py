@@ -1,0 +1,213 @@
+"""Accuracies of systems, by phenomenon, distance and orbit, with intervals and differences.
+
+Items and orbits are units; a group is the units that an accuracy is over. Knows outcomes, not how
+they came about.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from concatmt.evaluation import aggregates
+from concatmt.evaluation.outcomes import Outcome, System, check_comparable
+from concatmt.evaluation.resampling import (
+    LEVEL,
+    Array,
+    Estimate,
+    Indices,
+    accuracy_estimate,
+    add_seed_noise,
+    cluster_numbers,
+    percentiles,
+    resampled_means,
+    seed_variance,
+)
+from concatmt.evaluation.significance import holm, mcnemar, replicates_p_value
+
+Mask = NDArray[np.bool_]
+ALPHA = 0.05
+
+
+@dataclass(slots=True)
+class Difference:
+    """What a system gains over the first one."""
+
+    estimate: Estimate
+    p_value: float
+    adjusted: float = 1.0  # by Holm, over all differences of a table
+
+    @property
+    def survives(self) -> bool:
+        """Whether it is significant beside all others of its table."""
+        return self.adjusted <= ALPHA
+
+
+@dataclass(slots=True)
+class Figure:
+    """An accuracy of every system, in the order of the systems."""
+
+    kind: str  # all, phenomenon, distance, conflict, orbit or aggregate
+    name: str
+    count: int
+    clusters: int
+    chance: float | None
+    accuracies: list[Estimate] = field(default_factory=list)
+    differences: list[Difference | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Units that an accuracy is over; if `parts` are given, it is the mean of their accuracies."""
+
+    kind: str
+    name: str
+    members: Mask
+    parts: tuple[Mask, ...] = ()
+
+    def values(self, units: Array) -> Array:
+        """What the accuracy is the mean of; averages of parts are made linear in the units."""
+        if not self.parts:
+            return units
+        size, number = int(self.members.sum()), len(self.parts)
+        means = [float(units[part].mean()) for part in self.parts]
+        values = np.full(len(units), sum(means) / number)
+        for part, mean in zip(self.parts, means, strict=True):
+            values[part] += (units[part] - mean) * size / (number * int(part.sum()))
+        return values
+
+
+class Units:
+    """The items of a set of outcomes, then their orbits; every run has the same."""
+
+    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        self.items = len(outcomes)
+        twins: dict[str, list[int]] = {}
+        for place, one in enumerate(outcomes):
+            if one.orbit is not None:
+                twins.setdefault(f"{one.set} {one.orbit}", []).append(place)
+        self.orbits = [places for places in twins.values() if len(places) > 1]
+        self.outcomes = [*outcomes, *(outcomes[places[0]] for places in self.orbits)]
+        self.clusters = cluster_numbers(one.cluster for one in self.outcomes)
+        self.chance: Array | None = None
+        if all(one.options for one in outcomes):
+            self.chance = self.with_orbits([1 / (one.options or 1) for one in outcomes])
+
+    def with_orbits(self, right: Sequence[float]) -> Array:
+        """Outcomes of items, then of orbits. All twins must be right: a tie is broken for each."""
+        values = np.array(right)
+        return np.concatenate([values, [float(values[places].prod()) for places in self.orbits]])
+
+    def groups(self) -> list[Group]:
+        """All that an accuracy can be given for; a group of everything is given once."""
+        is_item = np.arange(len(self.outcomes)) < self.items
+        everything = Group("all", "all items", is_item)
+        found = [everything]
+        for kind, key in KEYS.items():
+            names = [key(one) for one in self.outcomes]
+            for name in sorted({name for name in names if name is not None}):
+                members = np.array([other == name for other in names]) & is_item
+                found.append(Group(kind, name, members))
+        found += self._aggregates(found)
+        if self.orbits:
+            found.append(Group("orbit", "all orbits", ~is_item))
+        for name in sorted({one.phenomenon for one in self.outcomes[self.items :]}):
+            orbits = np.array([one.phenomenon == name for one in self.outcomes]) & ~is_item
+            found.append(Group("orbit", f"{name} orbits", orbits))
+        unique: dict[bytes, Group] = {}
+        for group in found:
+            unique.setdefault(group.members.tobytes() + bytes([len(group.parts)]), group)
+        return list(unique.values())
+
+    def _aggregates(self, groups: Sequence[Group]) -> list[Group]:
+        """The paper's, if the sets are those that it speaks of."""
+        masks = {group.name: group.members for group in groups}
+        is_item = masks["all items"]
+        found = []
+        if all(name in masks for name in aggregates.PHENOMENA):
+            parts = tuple(masks[name] for name in aggregates.PHENOMENA)
+            of_voita = np.any(parts, axis=0)
+            found += [Group("aggregate", "Voita", of_voita)]
+            found += [Group("aggregate", "Voita_avg", of_voita, parts)]
+        contrapro = np.array([one.set.lower().startswith("contrapro") for one in self.outcomes])
+        contrapro &= is_item
+        parts = tuple(masks.get(name, ~is_item) & contrapro for name in aggregates.DISTANCES)
+        if all(part.any() for part in parts) and np.array_equal(np.any(parts, axis=0), contrapro):
+            outside = np.any(parts[1:], axis=0)
+            found += [Group("aggregate", "CP_d>0", outside)]
+            found += [Group("aggregate", "CP_avg", outside, parts[1:])]
+            found += [Group("aggregate", "CP", contrapro)]
+        return found
+
+
+KEYS: dict[str, Callable[[Outcome], str | None]] = {
+    "phenomenon": lambda one: one.phenomenon,
+    "distance": lambda one: None if one.distance is None else aggregates.distance_bin(one.distance),
+    "conflict": lambda one: (
+        None if one.conflict is None else ("conflict" if one.conflict else "no conflict")
+    ),
+}
+
+
+def figures(systems: Sequence[System], replicates: int = 2000) -> list[Figure]:
+    """Accuracies of all systems, and their differences to the first."""
+    check_comparable(systems)
+    units = Units(systems[0].files[0].outcomes)
+    groups = units.groups()
+    runs = [
+        np.array([units.with_orbits([one.right for one in f.outcomes]) for f in system.files])
+        for system in systems
+    ]
+    # Columns: group by group, and in each system by system.
+    columns = [group.values(run.mean(axis=0)) for group in groups for run in runs]
+    members = np.repeat([group.members for group in groups], len(runs), axis=0).T
+    drawn = resampled_means(np.array(columns).T, units.clusters, members, replicates)
+    found = []
+    for place, group in enumerate(groups):
+        means = drawn[:, place * len(runs) : (place + 1) * len(runs)]
+        found.append(_figure(group, units, runs, means))
+    compared = [d for figure in found for d in figure.differences if d is not None]
+    for one, adjusted in zip(compared, holm([d.p_value for d in compared]), strict=True):
+        one.adjusted = adjusted
+    return found
+
+
+def _figure(group: Group, units: Units, runs: Sequence[Array], means: Array) -> Figure:
+    """The accuracies of one group; `means` [B, systems] are its replicates."""
+    inside = group.members
+    clusters = np.unique(units.clusters[inside], return_inverse=True)[1].astype(np.int64)
+    chance = None
+    if units.chance is not None:
+        chance = float(group.values(units.chance)[inside].mean())
+    number = int(clusters.max()) + 1
+    figure = Figure(group.kind, group.name, int(inside.sum()), number, chance)
+    seeds = [np.array([group.values(run)[inside] for run in system]) for system in runs]
+    variances = [seed_variance(values, clusters) for values in seeds]
+    for place, values in enumerate(seeds):
+        replicates = add_seed_noise(means[:, place], variances[place : place + 1])
+        figure.accuracies.append(accuracy_estimate(values.mean(axis=0), clusters, replicates))
+        if place == 0:
+            figure.differences.append(None)
+            continue
+        replicates = means[:, place] - means[:, 0]
+        replicates = add_seed_noise(replicates, [variances[0], variances[place]])
+        figure.differences.append(
+            _difference(seeds[0], values, clusters, replicates, exact=not group.parts)
+        )
+    return figure
+
+
+def _difference(
+    first: Array, other: Array, clusters: Indices, replicates: Array, exact: bool
+) -> Difference:
+    """Outcomes [S, N] of two systems; with one run each, the test is McNemar's by cluster."""
+    value = float(other.mean() - first.mean())
+    number = int(clusters.max()) + 1
+    if number < 2:
+        return Difference(Estimate(value, None, None), 1.0)
+    low, high = percentiles(replicates[:, None], number, LEVEL)
+    estimate = Estimate(value, float(low[0]), float(high[0]))
+    if exact and len(first) == len(other) == 1:
+        return Difference(estimate, mcnemar(other[0], first[0], clusters))
+    return Difference(estimate, replicates_p_value(replicates))

@@ -1,0 +1,62 @@
+"""How likely a model finds the right candidate, compared between contexts.
+
+Only for runs of one model, whose log-probabilities mean the same: a set and its perturbed twins.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from concatmt.evaluation.outcomes import System
+from concatmt.evaluation.resampling import (
+    Array,
+    Estimate,
+    Indices,
+    cluster_numbers,
+    percentiles,
+    resampled_means,
+)
+from concatmt.evaluation.significance import holm, replicates_p_value
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihood:
+    """Mean log-probability of the current sentence of the right candidate, in nats."""
+
+    system: str
+    estimate: Estimate
+    difference: Estimate | None  # to the first run
+    p_value: float | None  # Holm's
+
+
+def likelihoods(systems: Sequence[System]) -> list[Likelihood]:
+    """One for each run; none if they are not runs of one model, or were not scored."""
+    files = [file for system in systems for file in system.files]
+    models = {file.signature.values.get("model") for file in files}
+    if len(systems) < 2 or len(files) > len(systems) or len(models) != 1 or None in models:
+        return []
+    rows = [[one.log_prob for one in file.outcomes] for file in files]
+    if any(value is None for row in rows for value in row):
+        return []
+    values = np.array(rows, dtype=np.float64).T
+    clusters = cluster_numbers(one.cluster for one in files[0].outcomes)
+    levels = _estimates(values, clusters)
+    gains = values[:, 1:] - values[:, :1]
+    p_values = holm([replicates_p_value(column) for column in resampled_means(gains, clusters).T])
+    return [
+        Likelihood(system.name, level, gain, p_value)
+        for system, level, gain, p_value in zip(
+            systems, levels, [None, *_estimates(gains, clusters)], [None, *p_values], strict=True
+        )
+    ]
+
+
+def _estimates(values: Array, clusters: Indices) -> list[Estimate]:
+    """Means of columns [N, C], with intervals over clusters."""
+    number = int(clusters.max()) + 1
+    means = values.mean(axis=0).tolist()
+    if number < 2:
+        return [Estimate(mean, None, None) for mean in means]
+    low, high = percentiles(resampled_means(values, clusters), number)
+    return [Estimate(*row) for row in zip(means, low.tolist(), high.tolist(), strict=True)]

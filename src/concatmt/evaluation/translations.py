@@ -1,0 +1,118 @@
+"""Translations and references as files: text with blank lines between documents, or JSONL.
+
+Reads what `translate` writes. Does not know measures.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.errors import UserError
+from concatmt.evaluation.quality import Translated, check_aligned
+from concatmt.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationFile:
+    """Translations by document, with their signature if the file has one."""
+
+    path: str
+    names: tuple[str, ...]
+    text: Translated
+    signature: Signature | None = None
+
+
+def read_references(path: Path) -> TranslationFile:
+    """Text, or JSONL with documents as lines (`id`, `target`)."""
+    if path.suffix == ".jsonl":
+        return _read_documents(path)
+    names, documents = _split(list(read_lines(path, ReadReport())))
+    if not documents:
+        raise UserError(f"{path}: no sentences")
+    return TranslationFile(str(path), names, Translated(documents))
+
+
+def read_translations(path: Path, references: Path | None = None) -> TranslationFile:
+    """What `translate` wrote; a text takes its documents from the lines of `references`.
+
+    In a text an empty translation looks like the end of a document; beside the references it does
+    not.
+    """
+    if path.suffix == ".jsonl":
+        return _read_jsonl(path)
+    lines = list(read_lines(path, ReadReport()))
+    if references is None or references.suffix == ".jsonl":
+        names, documents = _split(lines)
+        return TranslationFile(str(path), names, Translated(documents))
+    others = list(read_lines(references, ReadReport()))
+    if len(lines) != len(others):
+        check_aligned(Translated(_split(lines)[1]), Translated(_split(others)[1]), str(path))
+        raise UserError(
+            f"{path}: {len(lines):,} lines, but {references} has {len(others):,}; blank lines"
+            " between documents must be the same"
+        )
+    for number, (line, other) in enumerate(zip(lines, others, strict=True), start=1):
+        if line.strip() and not other.strip():
+            raise UserError(
+                f"{path}, line {number}: a sentence where {references} has the end of document"
+                f" {len(_split(others[:number])[1])}; the two do not belong together"
+            )
+    names, documents = _split(lines, others)
+    return TranslationFile(str(path), names, Translated(documents))
+
+
+def _split(
+    lines: list[str], like: list[str] | None = None
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Names and documents; a blank line ends one, in `like` if that is given."""
+    documents: list[tuple[str, ...]] = []
+    current: list[str] = []
+    for line, other in zip([*lines, ""], [*(like or lines), ""], strict=True):
+        if other.strip():
+            current.append(line)
+        elif current:
+            documents.append(tuple(current))
+            current = []
+    return tuple(str(n) for n in range(1, len(documents) + 1)), tuple(documents)
+
+
+def _read_jsonl(path: Path) -> TranslationFile:
+    """The JSONL of `translate`: a signature, then one sentence a line."""
+    signature = None
+    documents: dict[str, list[str]] = {}
+    for number, line in enumerate(read_lines(path, ReadReport()), start=1):
+        where = f"{path}, line {number}"
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{where}: not valid JSON ({error}); translate again") from error
+        if number == 1 and isinstance(record, dict) and "signature" in record:
+            signature = Signature(record["signature"])
+            continue
+        if not isinstance(record, dict) or not {"document", "translation"} <= record.keys():
+            raise UserError(
+                f"{where}: no 'document' and 'translation'; give a file that 'concatmt translate"
+                " --format jsonl' wrote"
+            )
+        documents.setdefault(str(record["document"]), []).append(str(record["translation"]))
+    if not documents:
+        raise UserError(f"{path}: no translations")
+    text = Translated(tuple(map(tuple, documents.values())))
+    return TranslationFile(str(path), tuple(documents), text, signature)
+
+
+def _read_documents(path: Path) -> TranslationFile:
+    documents: dict[str, tuple[str, ...]] = {}
+    for number, line in enumerate(read_lines(path, ReadReport()), start=1):
+        try:
+            record = json.loads(line)
+            documents[str(record.get("id", number))] = tuple(map(str, record["target"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(
+                f"{path}, line {number}: not a document with a list 'target'; give references as"
+                " text, or as JSONL with one document a line"
+            ) from error
+    if not documents:
+        raise UserError(f"{path}: no documents")
+    return TranslationFile(str(path), tuple(documents), Translated(tuple(documents.values())))
