@@ -58,6 +58,7 @@ def contrast(
     from concatmt.evaluation.sets import read_set
     from concatmt.files import atomic_file
     from concatmt.progress import progress
+    from concatmt.signature import Signature
 
     config = ContrastConfig(
         score=score,
@@ -80,8 +81,9 @@ def contrast(
                 lines.append(json.dumps(item_record(item, answer), ensure_ascii=False))
                 bar.advance()
             verdicts.append(of_set)
-    signature = judge.signature
     remarks = {one.name: one.remark for one in read if one.remark}
+    cut = ",".join(one.name for one in read if one.cut) or None
+    signature = Signature({**judge.signature.values, "context_cut": cut})
     if output is not None:
         head = {"signature": signature.to_json(), "remarks": remarks}
         with atomic_file(output) as temporary, temporary.open("w", encoding="utf-8") as file:

@@ -63,7 +63,7 @@ def translate(
         Literal["split", "copy", "error"], typer.Option(help="What to do with longer sentences.")
     ] = "split",
     int8: Annotated[bool, typer.Option("--int8", help="8-bit linear layers, on the CPU.")] = False,
-    batch: Annotated[int, typer.Option(min=1, help="Windows searched together.")] = 32,
+    batch: Annotated[int, typer.Option(min=1, help="Windows searched together.")] = 64,
     threads: Annotated[int, typer.Option(min=0, help="Batches at a time; 0: all cores.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after a kill.")] = False,
 ) -> None:

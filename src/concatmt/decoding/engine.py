@@ -7,6 +7,7 @@ the model is. Does not know hypotheses, windows or text.
 import copy
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +34,10 @@ class Engine:
 
     def encode(self, source: Side, sentences: Tensor) -> Memory:
         """What the decoder needs of source windows; `sentences` (B,) is n."""
-        return self.model.encode(source.to(self.device), sentences.to(self.device))
+        memory = self.model.encode(source.to(self.device), sentences.to(self.device))
+        # Looked at in every step: worth laying out head by head.
+        layers = tuple((keys.contiguous(), values.contiguous()) for keys, values in memory.layers)
+        return replace(memory, layers=layers)
 
     def decode(
         self,

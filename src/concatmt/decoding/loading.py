@@ -12,6 +12,7 @@ from concatmt.signature import Value
 from concatmt.text.pipeline import TextPipeline
 
 HASH_DIGITS = 12
+RUN_MODEL = "model"  # where a training run keeps its model
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,9 @@ class LoadedModel:
 
     @classmethod
     def load(cls, folder: Path, int8: bool = False) -> "LoadedModel":
-        """Read and check a model directory."""
+        """Read and check a model directory, or the one in the directory of a training run."""
+        if not (folder / CONFIG).is_file() and (folder / RUN_MODEL / CONFIG).is_file():
+            folder = folder / RUN_MODEL
         model = load_model(folder)
         text = TextPipeline.load(folder / "text")
         sizes = len(text.source), len(text.target)

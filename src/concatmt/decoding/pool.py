@@ -24,7 +24,7 @@ T = TypeVar("T")
 class PoolConfig(Settings):
     """How much is worked on at a time."""
 
-    windows: Count = 32  # in a batch, at most
+    windows: Count = 64  # in a batch, at most
     tokens: Count = 4096  # of a batch's source, padding included
     threads: int = Field(default=0, ge=0)  # batches at the same time; 0: as many as torch has
 

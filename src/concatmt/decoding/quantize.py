@@ -25,13 +25,14 @@ class QuantizedLinear(nn.Module):
         self.packed = torch.ops.onednn.qlinear_prepack(rounded, None)
         self.scales = scales
         self.zeros = torch.zeros(len(weight), dtype=torch.int64)
+        self.middle = torch.tensor(OFFSET + 0.5)
         self.bias = None if bias is None else bias.detach()
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., in) -> (..., out)"""
         peaks = x.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12)
         # Truncation of a positive number plus a half is rounding.
-        levels = torch.mul(x, STEPS / peaks).add_(OFFSET + 0.5).to(torch.uint8)
+        levels = torch.addcmul(self.middle, x, STEPS / peaks).to(torch.uint8)
         y: Tensor = torch.ops.onednn.qlinear_pointwise(
             levels,
             1 / STEPS,
@@ -47,5 +48,4 @@ class QuantizedLinear(nn.Module):
             [],
             "",
         )
-        y.mul_(peaks)
-        return y if self.bias is None else y.add_(self.bias)
+        return y.mul_(peaks) if self.bias is None else torch.addcmul(self.bias, y, peaks)

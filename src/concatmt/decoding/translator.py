@@ -19,8 +19,8 @@ from concatmt.model.config import check_window
 from concatmt.signature import Signature, Value
 from concatmt.text.pipeline import TextPipeline
 
-TOGETHER = 32  # documents that are translated side by side, in `prefix`
-DOCUMENTS_AT_A_TIME = 64
+TOGETHER = 64  # documents that are translated side by side, in `prefix`
+DOCUMENTS_AT_A_TIME = 128
 
 
 class Translator:

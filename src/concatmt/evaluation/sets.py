@@ -41,6 +41,7 @@ class ContrastiveSet:
     name: str
     items: list[ContrastiveItem]
     remark: str | None = None
+    cut: bool = False  # one side has less context than the other: both were cut to it
 
     @property
     def chance(self) -> float:
@@ -80,7 +81,8 @@ def read_set(path: Path, documents: Path | None = None) -> ContrastiveSet:
     for (where, _), item in zip(records, items, strict=True):
         _check(where, item)
     remarks = [remark, _repetitions(items)]
-    return ContrastiveSet(name, items, "; ".join(filter(None, remarks)) or None)
+    cut = "contrastive" in first and remark is not None
+    return ContrastiveSet(name, items, "; ".join(filter(None, remarks)) or None, cut)
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -38,6 +38,7 @@ def test_contrapro_lines_are_cut_to_the_context_that_both_sides_have(shared: Pat
     assert len(found.items) == 12_000
     assert sum(len(item.targets) for item in found.items) == 36_031
     assert {len(item.source) for item in found.items} <= {1, 2}
+    assert found.cut
     assert "3 source, 1 target" in (found.remark or "")
 
 
