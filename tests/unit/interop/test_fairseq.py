@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from fairseq_reference import DEFAULTS, WORDS, Reference, write_checkpoint
 
 from concatmt.corpus.batch import WindowBatch
 from concatmt.errors import UserError
@@ -17,6 +16,7 @@ from concatmt.interop.fairseq_options import CONCATENATIONS
 from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
 from concatmt.text.vocabulary import Vocabulary
+from tests.unit.interop.fairseq_reference import DEFAULTS, WORDS, Reference, write_checkpoint
 
 SEPARATOR, END = 2, 4 + WORDS  # fairseq's ids
 SOURCE = [[0, 5], [], [3, 3, 1]]  # sentences of words w0, w5, ...

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from small_models import build, log_probs, random_batch
 
 from concatmt.errors import UserError
 from concatmt.files import hash_file, hash_text
 from concatmt.model.directory import CONFIG, WEIGHTS, load_config, load_model, save_model
+from tests.unit.model.small_models import build, log_probs, random_batch
 
 
 @pytest.fixture

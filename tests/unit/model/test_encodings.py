@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from small_models import ENCODINGS, build, log_probs, random_batch
 
 from concatmt.corpus.batch import WindowBatch
 from concatmt.model.encodings import EncodingConfig, Signal, build_encoding, sinusoid
+from tests.unit.model.small_models import ENCODINGS, build, log_probs, random_batch
 
 DIM = 12
 POSITIONS = st.lists(st.integers(2, 5000), min_size=1, max_size=8)

@@ -5,13 +5,20 @@ from typing import Any
 
 import pytest
 import torch
-from golden import SMALL_VARIANTS, VARIANTS, golden_folder, read_expected, small_folder, to_batch
 
 from concatmt.corpus.batch import WindowBatch
 from concatmt.interop.fairseq import import_checkpoint
 from concatmt.interop.fairseq_dictionary import Dictionary
 from concatmt.model.loss import LossConfig, discount_weights, target_log_probs, window_loss
 from concatmt.model.transformer import Transformer
+from tests.unit.model.golden import (
+    SMALL_VARIANTS,
+    VARIANTS,
+    golden_folder,
+    read_expected,
+    small_folder,
+    to_batch,
+)
 
 Golden = tuple[Path, dict[str, Any], Transformer, WindowBatch]
 

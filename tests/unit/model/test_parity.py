@@ -6,7 +6,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_models import (
+
+from concatmt.corpus.batch import Side, WindowBatch
+from concatmt.model.directory import load_model, save_model
+from concatmt.model.loss import LossConfig, discount_weights, window_loss
+from concatmt.model.transformer import Transformer
+from concatmt.text.vocabulary import END, PAD
+from tests.unit.model.small_models import (
     SYSTEMS,
     build,
     cut,
@@ -15,12 +21,6 @@ from small_models import (
     random_window,
     running_segments,
 )
-
-from concatmt.corpus.batch import Side, WindowBatch
-from concatmt.model.directory import load_model, save_model
-from concatmt.model.loss import LossConfig, discount_weights, window_loss
-from concatmt.model.transformer import Transformer
-from concatmt.text.vocabulary import END, PAD
 
 every_system = pytest.mark.parametrize("system", SYSTEMS)
 

@@ -4,10 +4,8 @@ import json
 
 import pytest
 import torch
-from golden import shared_folder
 from hypothesis import given
 from hypothesis import strategies as st
-from small_models import VOCABULARY, random_batch
 
 from concatmt.errors import UserError
 from concatmt.model.config import Architecture, ModelConfig, StackConfig, check_window
@@ -15,6 +13,8 @@ from concatmt.model.encodings import EncodingConfig
 from concatmt.model.loss import LossConfig, discount_weights, window_loss
 from concatmt.model.systems import parse_system, system_name
 from concatmt.model.transformer import Transformer
+from tests.unit.model.golden import shared_folder
+from tests.unit.model.small_models import VOCABULARY, random_batch
 
 SEGMENTS = ["1hot", "sin", "lrn"]
 # Table 1 and appendices E and F (En-Ru), table 3 and appendix C (En-De); shifts of appendix B.

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from small_models import build, log_probs, random_batch
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
@@ -12,6 +11,7 @@ from concatmt.corpus.batch import WindowBatch
 from concatmt.model.config import SIZES
 from concatmt.model.loss import LossConfig, discount_weights, window_loss
 from concatmt.model.transformer import Transformer
+from tests.unit.model.small_models import build, log_probs, random_batch
 
 
 def gradients(model: torch.nn.Module, plain: Transformer, batch: WindowBatch) -> dict[str, Tensor]:
