@@ -25,9 +25,10 @@ def atomic_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        yield temporary
-        _sync(temporary)
-        temporary.replace(path)
+        with _named(path):
+            yield temporary
+            _sync(temporary)
+            temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -45,19 +46,35 @@ def atomic_folder(path: Path, marker: str) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     temporary.mkdir()
     try:
-        yield temporary
-        for file in temporary.rglob("*"):
-            if file.is_file():
-                _sync(file)
-        if path.exists():
-            old = path.with_name(f".{path.name}.{os.getpid()}.old")
-            path.rename(old)
-            temporary.rename(path)
-            shutil.rmtree(old)
-        else:
-            temporary.rename(path)
+        with _named(path):
+            yield temporary
+            for file in temporary.rglob("*"):
+                if file.is_file():
+                    _sync(file)
+            _put_in_place(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _put_in_place(temporary: Path, path: Path) -> None:
+    if not path.exists():
+        temporary.rename(path)
+        return
+    old = path.with_name(f".{path.name}.{os.getpid()}.old")
+    path.rename(old)
+    temporary.rename(path)
+    shutil.rmtree(old)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say which output an error concerns: a failed write, as on a full disk, does not know."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def _remove_leftovers(path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_full_disk_is_told_and_leaves_the_old_store(corpus: Path, concatmt: Co
     failed = concatmt("prepare", "c.yaml", "--output", "store", preexec_fn=small_files_only)
     assert failed.returncode == 2
     assert failed.stderr.splitlines()[-1].startswith("concatmt: error: ")
-    assert "File too large" in failed.stderr
+    assert "concatmt: error: store: File too large" in failed.stderr
     assert "Traceback" not in failed.stderr
     assert files_of(corpus / "store") == before
     assert not list(corpus.glob(".store*"))

@@ -146,18 +146,20 @@ def test_what_real_checkpoints_hold_beside_the_weights_is_read(tmp_path: Path) -
     state = write_checkpoint(tmp_path)
     state["extra_state"] = {"best": np.float64(3.5), "epoch": np.int64(4)}
     state["optimizer_history"] = [{"num_updates": 700}]
+    plain = load(tmp_path)[0].output.weight
     torch.save(state, tmp_path / "checkpoint.pt")
-    load(tmp_path)
+    assert torch.equal(load(tmp_path)[0].output.weight, plain)
     new = {"args": None, "cfg": {"model": state["args"]}, "model": state["model"]}
     torch.save(new, tmp_path / "checkpoint.pt")
-    load(tmp_path)
+    assert torch.equal(load(tmp_path)[0].output.weight, plain)
 
 
 def test_the_older_name_of_the_projection_is_known(tmp_path: Path) -> None:
     state = write_checkpoint(tmp_path)
+    plain = load(tmp_path)[0].output.weight
     state["model"]["decoder.embed_out"] = state["model"].pop("decoder.output_projection.weight")
     torch.save(state, tmp_path / "checkpoint.pt")
-    load(tmp_path)
+    assert torch.equal(load(tmp_path)[0].output.weight, plain)
 
 
 def test_a_tied_projection_may_be_left_out(tmp_path: Path) -> None:
