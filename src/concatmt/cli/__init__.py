@@ -2,6 +2,7 @@
 
 from concatmt.cli import (
     attention,
+    compare,
     context_use,
     contrast,
     evaluate,
@@ -24,6 +25,7 @@ from concatmt.cli.app import main
 
 __all__ = [
     "attention",
+    "compare",
     "context_use",
     "contrast",
     "evaluate",
