@@ -19,7 +19,7 @@ from concatmt.evaluation.generative import judge
 from concatmt.evaluation.given import Given
 from concatmt.evaluation.likelihood import Likelihood, likelihoods
 from concatmt.evaluation.outcomes import OutcomeFile, System, read_items
-from concatmt.evaluation.perturbation import Kind, perturb
+from concatmt.evaluation.perturbation import Kind
 from concatmt.evaluation.resampling import Estimate
 from concatmt.evaluation.runs import Candidate, Member
 from concatmt.evaluation.suite import Measure, Suite, SuiteConfig, TestSet, Text
@@ -136,9 +136,7 @@ class Comparer:
 
     def _perturbation(self) -> None:
         sets = [test for test in self.suite.sets if self._can_be_perturbed(test)]
-        if not sets:
-            return
-        for name, benches in self.benches.items():
+        for name, benches in self.benches.items() if sets else ():
             if not benches[0].member.sees_context:
                 self.found.left_out.append(f"perturbation of {name}: it sees no context")
                 continue
@@ -156,7 +154,7 @@ class Comparer:
         """Refused if it was asked for, else told."""
         try:
             for kind in self.config.contexts:
-                perturb(test.content.items, kind, self.config.seed)
+                self._benches()[0].perturbed(test, kind)
         except UserError as error:
             if self.config.measures is not None:
                 raise

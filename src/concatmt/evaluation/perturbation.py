@@ -6,13 +6,14 @@ way on both sides. Shuffled order is the test of sentence *position*. Does not k
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from concatmt.errors import UserError
 from concatmt.evaluation.sets import ContrastiveItem
 
 Kind = Literal["none", "random", "shuffled", "other"]
+DRAWS = 16
 Pair = tuple[str, str]  # a context sentence and its translation
 
 
@@ -71,13 +72,20 @@ def _from_another(
         return []
     ours = items[place]
     own = ours.document or ours.orbit or ours.id
-    for number in rng.sample(range(len(items)), len(items)):
+    for number in _drawn(len(items), rng):
         other = items[number]
         if (other.document or other.orbit or other.id) != own and len(contexts[number]) >= size:
             return contexts[number][-size:]
     raise UserError(
         f"{ours.set}, item {ours.id}: no other document has {size} sentences of context to take"
     )
+
+
+def _drawn(size: int, rng: random.Random) -> Iterator[int]:
+    """Numbers below `size` in random order; a few first, since one of them will mostly do."""
+    for _ in range(DRAWS):
+        yield rng.randrange(size)
+    yield from rng.sample(range(size), size)
 
 
 def _record(item: ContrastiveItem, context: Sequence[Pair]) -> dict[str, Any]:
