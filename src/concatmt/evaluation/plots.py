@@ -69,6 +69,8 @@ def curves_plot(curves: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]) -> 
     `curves`: the records of metrics.jsonl by system and seed; None if there are none.
     """
     picture = _picture(8, 3.6)
+    from matplotlib.ticker import LogLocator, NullLocator
+
     axes = picture.subplots()
     drawn = 0
     for number, (name, seeds) in enumerate(curves.items()):
@@ -83,8 +85,9 @@ def curves_plot(curves: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]) -> 
     axes.set_xlabel("updates")
     axes.set_ylabel("nats a token of the current sentence")
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
     axes.grid(color="0.9")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
     return _svg(picture)
@@ -134,7 +137,7 @@ def attention_plot(runs: Mapping[str, Sequence[AttentionUse]]) -> str:
             places = [one.layer for one in found]
             shares = [100 * one.share.value for one in found]
             entropies = [one.entropy.value for one in found]
-            rows[0][column].plot(places, shares, f"C{number}o-", label=name)
+            rows[0][column].plot(places, shares, f"C{number}o-", label=None if column else name)
             rows[1][column].plot(places, entropies, f"C{number}o-")
             if number == 0:
                 even = [100 * one.uniform_share for one in found]
