@@ -83,7 +83,7 @@ def test_runs_are_compared_on_everything_a_testbed_has_and_only_once(
         (("BASE", "--on", "TESTBED", "--set", "contrast.tie=first"), "did you mean 'ties'?"),
         (("BASE", "--on", "TESTBED", "--measure", "accuracy"), "measures.0: input should be"),
         (("BASE", "--on", "SET", "--measure", "attention"), "needs a text with references"),
-        (("OTHER", "--on", "LENGTHS"), "the text and its --gold differ in length"),
+        (("OTHER", "--on", "LENGTHS"), "document 1 has 1 sentences, in"),
         (("BASE", "--on", "WINDOWS", "--measure", "perturbation"), "differ in the context"),
         (("BASE", "--on", "SET", "--measure", "generative"), "needs items with expected forms"),
     ],
@@ -116,6 +116,25 @@ def test_bad_input_is_one_line(
     assert message in lines[0]
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out" / "evaluation.json").exists()
+
+
+def test_runs_with_commas_between_are_seeds_of_one_system(
+    concatmt: Command, folder: Path, tmp_path: Path
+) -> None:
+    base, other = (folder / "runs" / name for name in (BASE, OTHER))
+    measures = ("--measure", "contrastive", "--measure", "perturbation", "--measure", "quality")
+    done = concatmt(
+        *("evaluate", f"base={base}", f"cd={other},{other / 'model'}", "--on", folder / "testbed"),
+        *("--output", "out", *QUICK, *measures),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cd: accuracy" in done.stdout
+    assert "2 seeds" in done.stdout
+    found = json.loads((tmp_path / "out" / "evaluation.json").read_text("utf-8"))
+    assert len(found["perturbation"]["cd"]["log_probs"]) == 2
+    names = [one["name"] for one in found["quality"]["test.en, sentence"]["systems"]]
+    assert names == ["base", "cd #1", "cd #2"]
+    assert found["context_use"] == []
 
 
 def test_a_folder_with_something_else_is_not_touched(

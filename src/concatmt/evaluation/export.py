@@ -11,6 +11,7 @@ from concatmt.errors import UserError
 from concatmt.evaluation.generative import Expectation
 from concatmt.evaluation.translations import (
     TranslationFile,
+    check_documents,
     read_references,
     read_translations,
 )
@@ -35,24 +36,9 @@ def read_sides(
     if references is not None:
         files.append(read_references(references))
     for file in files:
-        _check(file, text)
+        check_documents(file, text)
     columns = [text.text.documents, *(file.text.documents for file in files)]
     return [Document(n, sides) for n, sides in enumerate(zip(*columns, strict=True), start=1)]
-
-
-def _check(file: TranslationFile, source: TranslationFile) -> None:
-    pairs = zip(file.text.documents, source.text.documents, strict=False)
-    for number, (ours, theirs) in enumerate(pairs, start=1):
-        if len(ours) != len(theirs):
-            raise UserError(
-                f"{file.path}: document {number} has {len(ours)} sentences, in {source.path}"
-                f" {len(theirs)}; the two do not belong together"
-            )
-    if len(file.text.documents) != len(source.text.documents):
-        raise UserError(
-            f"{file.path}: {len(file.text.documents):,} documents, but {source.path} has"
-            f" {len(source.text.documents):,}; the two do not belong together"
-        )
 
 
 def window_starts(length: int, window: int, stride: int) -> list[int]:

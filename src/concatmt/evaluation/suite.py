@@ -25,6 +25,7 @@ from concatmt.evaluation.parallel_text import first_documents
 from concatmt.evaluation.perturbation import Kind
 from concatmt.evaluation.quality import Convention
 from concatmt.evaluation.sets import ContrastiveSet, read_set
+from concatmt.evaluation.translations import check_documents, read_references
 from concatmt.files import hash_file, hash_text
 from concatmt.settings import Settings
 
@@ -230,5 +231,7 @@ def _pair(given: str) -> Text:
 
 
 def _text(source: Path, target: Path | None) -> Text:
+    if target is not None:
+        check_documents(read_references(target), read_references(source))
     digest = hash_text(hash_file(source) + (hash_file(target) if target else ""))
     return Text(source.name, source, target, digest)
