@@ -19,8 +19,8 @@ tell "A sentence-level model, one that sees four sentences, and one that also kn
 export OMP_NUM_THREADS=1
 for system in $systems; do
     say torchrun --nproc-per-node 2 -m concatmt train testbed --data demo/data --system "$system" \
-        --output "$runs/$system" --set training.batch.tokens=640 --set training.max_updates=2500 \
-        --set "training.optimiser.cooldown=[1500, 2500]"
+        --output "$runs/$system" --set training.max_updates=1400 \
+        --set "training.optimiser.cooldown=[1000, 1400]"
 done
 unset OMP_NUM_THREADS
 
