@@ -51,10 +51,16 @@ class Bench:
             self._loaded = LoadedModel.load(self.member.model)
         return self._loaded
 
+    @property
+    def window(self) -> int:
+        """Sentences that the model sees of a contrastive item."""
+        asked = self.config.contrast.context
+        return self.member.config.system.sentences if asked is None else asked + 1
+
     def contrast(self, test: TestSet, kind: Kind | None = None) -> Path:
         """Answers to a contrastive set, with its own context or a changed one."""
         config = self.config.contrast
-        key = _key(config, test.hash, *((kind, self.config.seed) if kind else ()))
+        key = _key(config, test.hash, *((kind, self.config.seed, self.window) if kind else ()))
         path = self.folder / f"contrast.{test.path.stem}.{kind or 'gold'}.{key}.jsonl"
 
         def make() -> None:
@@ -68,11 +74,11 @@ class Bench:
         return self._made(path, make)
 
     def perturbed(self, test: TestSet, kind: Kind) -> ContrastiveSet:
-        """The set with another context; it is kept as a file, the same for all models."""
-        key = _key(None, test.hash, kind, self.config.seed)
+        """The set with another context; kept as a file, the same for all models of one window."""
+        key = _key(None, test.hash, kind, self.config.seed, self.window)
         path = self.shared / "sets" / f"{test.content.name}.{kind}.{key}.jsonl"
         if not path.is_file():
-            records, _ = perturb(test.content.items, kind, self.config.seed)
+            records, _ = perturb(test.content.items, kind, self.config.seed, self.window)
             write_text(path, as_lines(records))
         return read_set(path)
 

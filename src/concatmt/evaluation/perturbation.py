@@ -18,12 +18,13 @@ Pair = tuple[str, str]  # a context sentence and its translation
 
 
 def perturb(
-    items: Sequence[ContrastiveItem], kind: Kind, seed: int
+    items: Sequence[ContrastiveItem], kind: Kind, seed: int, window: int | None = None
 ) -> tuple[list[dict[str, Any]], int]:
     """Items in the schema of contrastive sets, and how many of them are as they were.
 
     `none` has no context, `shuffled` the same sentences in another order, `other` the context of an
-    item of another document, `random` sentences from anywhere in other documents.
+    item of another document, `random` sentences from anywhere in other documents. With a `window`
+    only the sentences that it holds are shuffled: what a system could not see stays out of sight.
     """
     rng = random.Random(seed)
     contexts = [_context(item) for item in items]
@@ -33,7 +34,9 @@ def perturb(
         if kind == "none":
             new: list[Pair] = []
         elif kind == "shuffled":
-            new = _shuffled(old, rng)
+            near = len(old) if window is None else min(window - 1, len(old))
+            far = len(old) - near
+            new = [*old[:far], *_shuffled(old[far:], rng)]
         elif kind == "other":
             new = _from_another(items, contexts, place, rng)
         else:
