@@ -16,7 +16,8 @@ from concatmt.corpus.batch import Side
 from concatmt.decoding.candidates import Candidates, Projection
 from concatmt.decoding.quantize import QuantizedLinear
 from concatmt.model.cache import Cache
-from concatmt.model.transformer import Memory, Transformer
+from concatmt.model.packing import Packing
+from concatmt.model.transformer import Memory, PackedMemory, Transformer
 
 
 class Engine:
@@ -39,6 +40,10 @@ class Engine:
         layers = tuple((keys.contiguous(), values.contiguous()) for keys, values in memory.layers)
         return replace(memory, layers=layers)
 
+    def encode_packed(self, source: Side, sentences: Tensor) -> PackedMemory:
+        """The same without padding, to be decoded without padding."""
+        return self.model.encode_packed(source.to(self.device), sentences.to(self.device))
+
     def decode(
         self,
         tokens: Tensor,
@@ -46,7 +51,7 @@ class Engine:
         k: Tensor,
         memory: Memory,
         cache: Cache | None = None,
-        visible: Tensor | None = None,
+        visible: Tensor | Packing | None = None,
     ) -> Tensor:
         """Hidden states (B, T, D) of decoder inputs (B, T); see `Transformer.decode`."""
         return self.model.decode(tokens, t, k, memory, cache, visible)
@@ -63,9 +68,9 @@ class Engine:
         """(R, D) -> (R, V) log-probabilities of every token."""
         return self.projection.logits(hidden)[:, : self.projection.vocabulary].log_softmax(dim=1)
 
-    def log_probs(self, hidden: Tensor, tokens: Tensor) -> Tensor:
-        """(R,) float32: log-probabilities of `tokens` (R,) under hidden states (R, D)."""
-        return self.projection.log_probs(hidden, tokens)
+    def log_probs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
+        """(E,) float32: log-probabilities of `tokens` (E,), each under one of `hidden` (R, D)."""
+        return self.projection.log_probs(hidden, rows, tokens)
 
 
 def quantized_copy(model: Transformer) -> Transformer:

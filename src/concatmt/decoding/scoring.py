@@ -5,12 +5,12 @@ by the decoder every beginning that they share, as a tree of tokens in which eac
 ancestors. Position t and segment k of a token follow from its path, so the scores are those of
 teacher forcing. Does not know text or test sets.
 
-Shapes: B items, N nodes of the largest tree, D model dimension.
+Trees stand one after the other in one row, so that no padding is computed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, chain, islice
 
 import numpy as np
 import torch
@@ -21,7 +21,8 @@ from concatmt.decoding.engine import Engine
 from concatmt.decoding.pool import PoolConfig, in_threads, plan
 from concatmt.decoding.search import Sentence
 from concatmt.model.encodings import FIRST_POSITION
-from concatmt.text.vocabulary import END, PAD, SEPARATOR
+from concatmt.model.packing import Packing
+from concatmt.text.vocabulary import END, SEPARATOR
 
 LARGEST_TREE = 1024  # tokens, up to which items of one source are put together
 
@@ -154,50 +155,45 @@ class Tree:
             self.parents.append(node)
         return child
 
-    def visible(self, size: int) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
-        """(size, size) bool: each node sees its ancestors and itself; padding sees itself."""
-        mask = np.eye(size, dtype=np.bool_)
+    def scored(self) -> list[tuple[int, int, int]]:
+        """Node, token and number of each edge that is scored, in the order of nodes."""
+        wanted = {edge for path in self.paths for edge in path}
+        return sorted((*key, edge) for key, edge in self.edges.items() if edge in wanted)
+
+    def mask(self) -> Tensor:
+        """(nodes, nodes): 0 where a node sees another, itself or an ancestor; else -inf."""
+        visible = np.eye(len(self.tokens), dtype=np.bool_)
         for node, parent in enumerate(self.parents):
-            mask[node] |= mask[parent]
-        return mask
+            visible[node] |= visible[parent]
+        return torch.from_numpy(np.where(visible, np.float32(0), np.float32(-np.inf)))
 
 
 @torch.inference_mode()
 def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]]]:
-    sentences = torch.tensor([len(tree.source) for tree in trees])
-    memory = engine.encode(side_from_lists([tree.source for tree in trees]), sentences)
-    size = max(len(tree.tokens) for tree in trees)
+    device = engine.device
 
-    def padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
-        return torch.tensor(
-            [[*row, *[value] * (size - len(row))] for row in rows], device=engine.device
-        )
+    def row(values: Iterable[Sequence[int]]) -> Tensor:
+        return torch.tensor([list(chain.from_iterable(values))], device=device)
 
-    visible = torch.from_numpy(np.stack([tree.visible(size) for tree in trees]))
+    source = side_from_lists([tree.source for tree in trees])
+    memory = engine.encode_packed(source, torch.tensor([len(tree.source) for tree in trees]))
+    sizes = [len(tree.tokens) for tree in trees]
     hidden = engine.decode(
-        padded([tree.tokens for tree in trees], PAD),
-        padded([tree.positions for tree in trees], FIRST_POSITION),
-        padded([tree.segments for tree in trees], 1),
-        memory,
+        row(tree.tokens for tree in trees),
+        row(tree.positions for tree in trees),
+        row(tree.segments for tree in trees),
+        memory.for_targets(sizes),
         None,
-        visible.to(engine.device),
-    )
-    rows, tokens = [], []
-    for row, tree in enumerate(trees):
-        scored = {edge for path in tree.paths for edge in path}
-        for (node, token), edge in tree.edges.items():
-            if edge in scored:
-                rows.append(row * size + node)
-                tokens.append(token)
-    scores = engine.log_probs(
-        hidden.flatten(0, 1)[torch.tensor(rows, device=engine.device)],
-        torch.tensor(tokens, device=engine.device),
-    )
-    stream = iter(scores.tolist())
+        Packing(sizes, sizes, [tree.mask().to(device) for tree in trees]),
+    )[0]
+    scored = [tree.scored() for tree in trees]
+    starts = [0, *accumulate(sizes)]
+    nodes = [start + node for start, of_tree in zip(starts, scored) for node, _, _ in of_tree]
+    rows, which = torch.tensor(nodes, device=device).unique_consecutive(return_inverse=True)
+    tokens = row([token for _, token, _ in of_tree] for of_tree in scored)[0]
+    scores = iter(engine.log_probs(hidden[rows], which, tokens).tolist())
     found = []
-    for tree in trees:
-        # Edges are numbered in the order in which they were made, which is that of the stream.
-        edges = sorted({edge for path in tree.paths for edge in path})
-        values = {edge: next(stream) for edge in edges}
+    for tree, of_tree in zip(trees, scored, strict=True):
+        values = {edge: next(scores) for _, _, edge in of_tree}
         found.append([[values[edge] for edge in path] for path in tree.paths])
     return found

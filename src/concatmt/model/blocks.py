@@ -14,9 +14,11 @@ from torch.nn import functional as F
 
 from concatmt.model.config import Architecture, StackConfig
 from concatmt.model.dropout import dropout, dropout_add
+from concatmt.model.packing import Packing
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
-Mask = Tensor | None  # bool, true where a query may look; None: everywhere
+# Bool, true where a query may look; None: everywhere; or several windows in one row.
+Mask = Tensor | Packing | None
 
 
 class Attention(nn.Module):
@@ -40,8 +42,11 @@ class Attention(nn.Module):
 
     def attend(self, q: Tensor, kv: KeysValues, mask: Mask, causal: bool) -> Tensor:
         """(B, H, T, D / H) -> (B, T, D)"""
-        p = self.dropout if self.training else 0.0
-        x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=causal)
+        if isinstance(mask, Packing):
+            x = mask.attend(q, *kv)
+        else:
+            p = self.dropout if self.training else 0.0
+            x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=causal)
         y: Tensor = self.output(x.transpose(1, 2).flatten(2))
         return y
 

@@ -8,7 +8,7 @@ Shapes: B windows, S source tokens, T target tokens, D model dimension, V vocabu
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,6 +22,7 @@ from concatmt.model.cache import Cache
 from concatmt.model.config import ModelConfig
 from concatmt.model.dropout import dropout
 from concatmt.model.encodings import FIRST_POSITION, Signal, build_encoding
+from concatmt.model.packing import Packing
 from concatmt.text.vocabulary import PAD
 
 
@@ -31,13 +32,29 @@ class Memory:
 
     layers: tuple[KeysValues, ...]  # of the cross-attention in every decoder block
     mask: Mask  # (B, 1, 1, S)
-    sentences: Tensor  # (B,) n of each window
+    sentences: Tensor  # (B, 1) n of each window
 
     def select(self, rows: Tensor) -> "Memory":
         """The given rows, in that order."""
+        assert not isinstance(self.mask, Packing)
         layers = tuple((keys[rows], values[rows]) for keys, values in self.layers)
         mask = None if self.mask is None else self.mask[rows]
         return Memory(layers, mask, self.sentences[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class PackedMemory:
+    """Source windows one after the other in one row, without padding."""
+
+    layers: tuple[KeysValues, ...]  # each (1, H, all tokens, D / H)
+    lengths: list[int]
+    sentences: Tensor  # (B,) n of each window
+
+    def for_targets(self, lengths: Sequence[int]) -> Memory:
+        """To `decode` so many tokens of each window, in one row."""
+        repeats = torch.tensor(lengths, device=self.sentences.device)
+        n = self.sentences.repeat_interleave(repeats)[None]
+        return Memory(self.layers, Packing(lengths, self.lengths), n)
 
 
 class Transformer(nn.Module):
@@ -96,16 +113,30 @@ class Transformer(nn.Module):
         """Source windows -> what the decoder needs of them; `sentences` (B,) is n."""
         length = source.tokens.shape[1]
         t = torch.arange(length, device=source.tokens.device)[None] + FIRST_POSITION
-        signal = self.encoding(t, source.segments, sentences[:, None])
-        x = self._embed(self.source_embedding, source.tokens, signal)
         padded = bool((source.lengths < length).any())
         mask = source.mask[:, None, None, :] if padded else None
+        n = sentences[:, None]
+        return Memory(self._encode(source.tokens, t, source.segments, n, mask), mask, n)
+
+    def encode_packed(self, source: Side, sentences: Tensor) -> PackedMemory:
+        """The same, of the real tokens alone."""
+        real = source.mask
+        t = torch.arange(real.shape[1], device=real.device).expand_as(real) + FIRST_POSITION
+        n = sentences[:, None].expand_as(real)
+        lengths = source.lengths.tolist()
+        row = (x[real][None] for x in (source.tokens, t, source.segments, n))
+        return PackedMemory(self._encode(*row, Packing(lengths, lengths)), lengths, sentences)
+
+    def _encode(
+        self, tokens: Tensor, t: Tensor, k: Tensor, n: Tensor, mask: Mask
+    ) -> tuple[KeysValues, ...]:
+        signal = self.encoding(t, k, n)
+        x = self._embed(self.source_embedding, tokens, signal)
         for index, block in enumerate(self.encoder):
             x = block(_with_signal(x, signal, index), mask)
         encoded = self.encoder_norm(x)
         blocks = cast("Iterable[DecoderBlock]", self.decoder)
-        layers = tuple(block.cross_attention.keys_values(encoded) for block in blocks)
-        return Memory(layers, mask, sentences)
+        return tuple(block.cross_attention.keys_values(encoded) for block in blocks)
 
     def decode(
         self,
@@ -114,7 +145,7 @@ class Transformer(nn.Module):
         k: Tensor,
         memory: Memory,
         cache: Cache | None = None,
-        visible: Tensor | None = None,
+        visible: Tensor | Packing | None = None,
     ) -> Tensor:
         """Decoder inputs (B, T) at positions t and in segments k -> hidden states (B, T, D).
 
@@ -123,14 +154,15 @@ class Transformer(nn.Module):
         `visible` explains, a bool mask (B or 1, T, cached + T) of what each token may look at:
         consecutive tokens of a prefix, one token for each hypothesis of a beam (its ancestors'
         columns and its own), several continuations of one prefix. Without `visible` every token
-        sees all that was appended before it.
+        sees all that was appended before it. With a `Packing` the tokens are those of several
+        windows in one row, (1, all tokens), and so must be the memory; there is no cache then.
         """
-        signal = self.encoding(t, k, memory.sentences[:, None])
+        signal = self.encoding(t, k, memory.sentences)
         x = self._embed(self.target_embedding, tokens, signal)
         cached = 0 if cache is None else cache.length
         if visible is None and cached and tokens.shape[1] > 1:
             visible = _order_mask(tokens, cached)
-        mask = None if visible is None else visible[:, None]
+        mask = visible[:, None] if isinstance(visible, Tensor) else visible
         causal = visible is None and not cached
         for index, block in enumerate(self.decoder):
             x = block(
