@@ -6,8 +6,7 @@ the model is. Does not know hypotheses, windows or text.
 
 import copy
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -33,16 +32,15 @@ class Engine:
             model.output.weight.detach(), _quantize if int8 else _Transposed
         )
 
-    def encode(self, source: Side, sentences: Tensor) -> Memory:
+    def encode(self, source: Side, sentences: Tensor) -> PackedMemory:
         """What the decoder needs of source windows; `sentences` (B,) is n."""
-        memory = self.model.encode(source.to(self.device), sentences.to(self.device))
-        # Looked at in every step: worth laying out head by head.
-        layers = tuple((keys.contiguous(), values.contiguous()) for keys, values in memory.layers)
-        return replace(memory, layers=layers)
-
-    def encode_packed(self, source: Side, sentences: Tensor) -> PackedMemory:
-        """The same without padding, to be decoded without padding."""
         return self.model.encode_packed(source.to(self.device), sentences.to(self.device))
+
+    def fill(
+        self, tokens: Tensor, k: Tensor, lengths: Sequence[int], memory: PackedMemory, cache: Cache
+    ) -> None:
+        """The first decoder inputs of windows into an empty cache; see `Transformer.fill`."""
+        self.model.fill(tokens, k, lengths, memory, cache)
 
     def decode(
         self,

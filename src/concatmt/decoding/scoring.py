@@ -64,33 +64,42 @@ def score_items(
 
     With `current_only`, of the last sentence alone: the others are seen but not scored.
     """
-    groups = _same_source(items)
-    trees = [
-        Tree(ScoringItem(items[group[0]].source, _targets(items, group)), current_only)
-        for group in groups
-    ]
-    batches = plan([tree.cost for tree in trees], pool)
+    trees, groups = build_trees(items, current_only)
     scores: list[list[list[float]]] = [[] for _ in items]
+    for group, of_tree in zip(groups, score_trees(engine, trees, pool), strict=True):
+        paths = iter(of_tree)
+        for i in group:
+            scores[i] = list(islice(paths, len(items[i].targets)))
+    return scores
+
+
+def score_trees(
+    engine: Engine, trees: Sequence["Tree"], pool: PoolConfig
+) -> list[list[list[float]]]:
+    """For each tree and each of its paths, the log-probs of the edges."""
+    batches = plan([tree.cost for tree in trees], pool)
+    scores: list[list[list[float]]] = [[] for _ in trees]
 
     def run(batch: list[int]) -> list[list[list[float]]]:
         return _score_batch(engine, [trees[i] for i in batch])
 
     for batch, of_batch in zip(batches, in_threads(run, batches, pool.threads), strict=True):
-        for tree, of_tree in zip(batch, of_batch, strict=True):
-            paths = iter(of_tree)
-            for i in groups[tree]:
-                scores[i] = list(islice(paths, len(items[i].targets)))
+        for i, of_tree in zip(batch, of_batch, strict=True):
+            scores[i] = of_tree
     return scores
 
 
-def _same_source(items: Sequence[ScoringItem]) -> list[list[int]]:
-    """Items of one source go into one tree: twins of a test set have that, and the encoder's pass.
+def build_trees(
+    items: Sequence[ScoringItem], current_only: bool = False
+) -> tuple[list["Tree"], list[list[int]]]:
+    """Trees, and which items each of them holds.
 
-    A tree that would grow large is left to itself.
+    Items of one source go into one tree, as long as it does not grow large: twins of a test set
+    have the encoder's pass in common, and beginnings too.
     """
     groups: list[list[int]] = []
-    open_groups: dict[str, int] = {}
     sizes: list[int] = []
+    open_groups: dict[str, int] = {}
     for i, item in enumerate(items):
         key = repr(item.source)
         size = sum(len(sentence) + 1 for target in item.targets for sentence in target)
@@ -101,11 +110,10 @@ def _same_source(items: Sequence[ScoringItem]) -> list[list[int]]:
             sizes.append(0)
         groups[group].append(i)
         sizes[group] += size
-    return groups
-
-
-def _targets(items: Sequence[ScoringItem], group: Sequence[int]) -> list[Sequence[Sentence]]:
-    return [target for i in group for target in items[i].targets]
+    targets = [[target for i in group for target in items[i].targets] for group in groups]
+    sources = [items[group[0]].source for group in groups]
+    pairs = zip(sources, targets, strict=True)
+    return [Tree(ScoringItem(*pair), current_only) for pair in pairs], groups
 
 
 class Tree:
@@ -123,6 +131,8 @@ class Tree:
         self.parents = [0]
         self.edges: dict[tuple[int, int], int] = {}  # (node, next token) -> number of the edge
         self.children: dict[int, int] = {}  # number of an edge -> node
+        # Where a sentence from a node leads: candidates have most of their sentences in common.
+        self.walks: dict[tuple[int, tuple[int, ...]], tuple[list[int], int]] = {}
         self.paths = [self._add(target) for target in item.targets]  # edges that are scored
 
     @property
@@ -137,13 +147,23 @@ class Tree:
         node, path = 0, []
         for place, sentence in enumerate(target):
             k = len(target) - place
-            for token in (*sentence, SEPARATOR if k > 1 else END):
-                edge = self.edges.setdefault((node, token), len(self.edges))
-                if k == 1 or not self.current_only:
-                    path.append(edge)
-                if token != END:
-                    node = self._child(edge, node, token, k)
+            key = (node, tuple(sentence))
+            if key not in self.walks:
+                self.walks[key] = self._walk(node, (*sentence, SEPARATOR if k > 1 else END), k)
+            edges, node = self.walks[key]
+            if k == 1 or not self.current_only:
+                path += edges
         return path
+
+    def _walk(self, node: int, tokens: Sequence[int], k: int) -> tuple[list[int], int]:
+        """The edges of a sentence's tokens from `node` on, and the node where they end."""
+        edges = []
+        for token in tokens:
+            edge = self.edges.setdefault((node, token), len(self.edges))
+            edges.append(edge)
+            if token != END:
+                node = self._child(edge, node, token, k)
+        return edges, node
 
     def _child(self, edge: int, node: int, token: int, k: int) -> int:
         child = self.children.get(edge)
@@ -176,7 +196,7 @@ def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]
         return torch.tensor([list(chain.from_iterable(values))], device=device)
 
     source = side_from_lists([tree.source for tree in trees])
-    memory = engine.encode_packed(source, torch.tensor([len(tree.source) for tree in trees]))
+    memory = engine.encode(source, torch.tensor([len(tree.source) for tree in trees]))
     sizes = [len(tree.tokens) for tree in trees]
     hidden = engine.decode(
         row(tree.tokens for tree in trees),

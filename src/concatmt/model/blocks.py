@@ -17,6 +17,7 @@ from concatmt.model.dropout import dropout, dropout_add
 from concatmt.model.packing import Packing
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
+Store = Callable[[Tensor, Tensor], KeysValues]  # new keys and values -> all to look at
 # Bool, true where a query may look; None: everywhere; or several windows in one row.
 Mask = Tensor | Packing | None
 
@@ -63,11 +64,20 @@ class SelfAttention(Attention):
         x: Tensor,
         mask: Mask,
         causal: bool = False,
-        store: Callable[[Tensor, Tensor], KeysValues] | None = None,
+        store: Store | None = None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D); `store` adds keys and values to a cache and returns all."""
-        q, k, v = (self.split(part) for part in self.qkv(x).chunk(3, dim=-1))
+        q, k, v = self._parts(x)
         return self.attend(q, (k, v) if store is None else store(k, v), mask, causal)
+
+    def remember(self, x: Tensor, store: Store) -> None:
+        """Only add keys and values to a cache: nothing is asked of these tokens."""
+        _, k, v = self._parts(x)
+        store(k, v)
+
+    def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        q, k, v = (self.split(part) for part in self.qkv(x).chunk(3, dim=-1))
+        return q, k, v
 
 
 class CrossAttention(Attention):
@@ -147,7 +157,7 @@ class DecoderBlock(Block):
         source_mask: Mask,
         mask: Mask,
         causal: bool,
-        store: Callable[[Tensor, Tensor], KeysValues] | None,
+        store: Store | None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D)"""
         x = self.residual(
@@ -159,6 +169,10 @@ class DecoderBlock(Block):
             x, self.cross_attention_norm, lambda y: self.cross_attention(y, source, source_mask)
         )
         return self.residual(x, self.feed_forward_norm, self.feed_forward)
+
+    def remember(self, x: Tensor, store: Store) -> None:
+        """Only add keys and values to a cache, as the last block may for a prefix."""
+        self.self_attention.remember(self.self_attention_norm(x) if self.pre_norm else x, store)
 
 
 def _projections(dim: int, parts: int) -> nn.Linear:

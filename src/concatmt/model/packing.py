@@ -19,6 +19,7 @@ class Packing:
     queries: Sequence[int]  # of each window, in the order in which they stand in the row
     keys: Sequence[int]
     masks: Sequence[Tensor] | None = None  # (queries, keys) each, added to the scores; None: all
+    causal: bool = False  # each query looks at keys up to its own
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """(1, H, all queries, D / H) -> (1, H, all queries, D / H)"""
@@ -30,6 +31,23 @@ class Packing:
             masks,
             strict=True,
         )
-        found = [F.scaled_dot_product_attention(*part) for part in parts]
+        found = [
+            F.scaled_dot_product_attention(*part, is_causal=self.causal)
+            for part in parts
+            if part[0].shape[2]
+        ]
         # Token by token in memory, as the layer after it wants them.
         return torch.cat([part.transpose(1, 2) for part in found], dim=1).transpose(1, 2)
+
+
+def real_tokens(lengths: Sequence[int], device: torch.device) -> Tensor:
+    """(B, T) bool: true on the first tokens of each row, so many as its length."""
+    longest = torch.arange(max(lengths), device=device)
+    return longest < torch.tensor(lengths, device=device)[:, None]
+
+
+def unpack(x: Tensor, real: Tensor) -> Tensor:
+    """(1, H, all tokens, D / H) -> (B, H, T, D / H), 0 where `real` (B, T) is false."""
+    padded = x.new_zeros(*real.shape, x.shape[1], x.shape[3])
+    padded[real] = x[0].transpose(0, 1)
+    return padded.transpose(1, 2).contiguous()

@@ -17,12 +17,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side, WindowBatch
-from concatmt.model.blocks import DecoderBlock, EncoderBlock, KeysValues, Mask
+from concatmt.model.blocks import DecoderBlock, EncoderBlock, KeysValues, Mask, Store
 from concatmt.model.cache import Cache
 from concatmt.model.config import ModelConfig
 from concatmt.model.dropout import dropout
 from concatmt.model.encodings import FIRST_POSITION, Signal, build_encoding
-from concatmt.model.packing import Packing
+from concatmt.model.packing import Packing, real_tokens, unpack
 from concatmt.text.vocabulary import PAD
 
 
@@ -55,6 +55,13 @@ class PackedMemory:
         repeats = torch.tensor(lengths, device=self.sentences.device)
         n = self.sentences.repeat_interleave(repeats)[None]
         return Memory(self.layers, Packing(lengths, self.lengths), n)
+
+    def padded(self) -> Memory:
+        """To `decode` step by step, a row for each window."""
+        real = real_tokens(self.lengths, self.sentences.device)
+        layers = tuple((unpack(keys, real), unpack(values, real)) for keys, values in self.layers)
+        mask = None if len(set(self.lengths)) == 1 else real[:, None, None]
+        return Memory(layers, mask, self.sentences[:, None])
 
 
 class Transformer(nn.Module):
@@ -178,6 +185,28 @@ class Transformer(nn.Module):
         hidden: Tensor = self.decoder_norm(x)
         return hidden
 
+    def fill(
+        self, tokens: Tensor, k: Tensor, lengths: Sequence[int], memory: PackedMemory, cache: Cache
+    ) -> None:
+        """Put the first decoder inputs of windows into an empty cache, on the left of its rows.
+
+        tokens, k: (1, all tokens), `lengths` of each window. No hidden states are asked for, so the
+        last block makes keys and values only.
+        """
+        real = real_tokens(lengths, tokens.device)
+        t = torch.arange(real.shape[1], device=real.device).expand_as(real)[real][None]
+        facing = memory.for_targets(lengths)
+        signal = self.encoding(t + FIRST_POSITION, k, facing.sentences)
+        x = self._embed(self.target_embedding, tokens, signal)
+        order = Packing(lengths, lengths, causal=True)
+        *blocks, last = cast("Iterable[DecoderBlock]", self.decoder)
+        for index, block in enumerate(blocks):
+            x = _with_signal(x, signal, index)
+            store = _unpacking(cache, index, real)
+            x = block(x, facing.layers[index], facing.mask, order, False, store)
+        last.remember(_with_signal(x, signal, len(blocks)), _unpacking(cache, len(blocks), real))
+        cache.advance(real.shape[1])
+
     def cache(self, capacity: int = 64) -> Cache:
         """An empty cache for `decode`, with room for `capacity` tokens a row before it grows."""
         return Cache(len(self.decoder), capacity)
@@ -197,6 +226,17 @@ def _order_mask(tokens: Tensor, cached: int) -> Tensor:
     width = tokens.shape[1]
     ones = torch.ones(1, width, cached + width, dtype=torch.bool, device=tokens.device)
     return ones.tril_(cached)
+
+
+def _unpacking(cache: Cache, layer: int, real: Tensor) -> Store:
+    """Takes keys and values of packed tokens into the rows of a cache, and returns them as such."""
+    write = cache.writer(layer)
+
+    def store(keys: Tensor, values: Tensor) -> KeysValues:
+        write(unpack(keys, real), unpack(values, real))
+        return keys, values
+
+    return store
 
 
 def _with_signal(x: Tensor, signal: Signal, index: int) -> Tensor:
