@@ -29,7 +29,7 @@ from concatmt.settings import Settings
 from concatmt.text.vocabulary import END, SEPARATOR
 
 FIRST_STEPS = 48  # for which the cache has room at first
-LEAVE_TOGETHER = 0.25  # share of the windows in a batch that must be finished for them to leave it
+LEAVE_TOGETHER = 0.125  # share of the windows in a batch that must be finished for them to leave it
 CERTAINTY = 1e-5  # by how much a score must be out of reach: log-probs are rounded
 
 Sentence = Sequence[int]  # token ids without separator
@@ -208,11 +208,13 @@ class Search:
     def _finish(self, choice: Choice) -> None:
         """Take out the hypotheses that end here, best first, and note which windows are done."""
         rows, beams = choice.ends.isfinite().nonzero(as_tuple=True)
-        order = choice.ends[rows, beams].argsort(descending=True)
-        for row, beam in zip(rows[order].tolist(), beams[order].tolist(), strict=True):
+        totals = choice.ends[rows, beams]
+        order = totals.argsort(descending=True)
+        found = (values[order].tolist() for values in (rows, beams, totals))
+        for row, beam, total in zip(*found, strict=True):
             finished = self.finished[self.rows[row]]
             if self.live[row] and len(finished) < self.config.beam:
-                finished.append(self._hypothesis(row, beam, float(choice.ends[row, beam])))
+                finished.append(self._hypothesis(row, beam, total))
         peaks = choice.scores.amax(dim=1).tolist()
         for row, (window, peak) in enumerate(zip(self.rows, peaks, strict=True)):
             self.live[row] = self.live[row] and not self._decided(window, peak)

@@ -18,7 +18,8 @@ from concatmt.model.packing import Packing
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
 Store = Callable[[Tensor, Tensor], KeysValues]  # new keys and values -> all to look at
-# Bool, true where a query may look; None: everywhere; or several windows in one row.
+# Bool, true where a query may look, or floats to be added to the scores; None: it may look
+# everywhere; or several windows in one row.
 Mask = Tensor | Packing | None
 
 

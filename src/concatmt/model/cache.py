@@ -6,6 +6,7 @@ Columns are only ever appended; which hypothesis a column belongs to is the call
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
 
@@ -36,9 +37,14 @@ class Cache:
 
     def select(self, rows: Tensor) -> None:
         """Keep the given rows (windows), in that order; a row may be given more than once."""
-        self._slabs = [
-            None if slab is None else slab[:, rows, :, : self.length] for slab in self._slabs
-        ]
+        self._slabs = [None if slab is None else self._selected(slab, rows) for slab in self._slabs]
+
+    def _selected(self, slab: Tensor, rows: Tensor) -> Tensor:
+        """A copy with as much room as before, so that the next token does not copy it again."""
+        fresh = slab.new_empty(2, len(rows), *slab.shape[2:])
+        used = slab[:, :, :, : self.length]
+        torch.index_select(used, 1, rows, out=fresh[:, :, :, : self.length])
+        return fresh
 
     def _room(self, layer: int, like: Tensor, start: int, end: int) -> Tensor:
         """The slab of `layer`, made or grown to hold at least `end` columns."""

@@ -40,6 +40,12 @@ class Packing:
         return torch.cat([part.transpose(1, 2) for part in found], dim=1).transpose(1, 2)
 
 
+def additive(visible: Tensor, dtype: torch.dtype) -> Tensor:
+    """A mask to be added to the scores: 0 where `visible` is true, else -inf."""
+    mask = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
+    return mask.masked_fill_(~visible, -torch.inf)
+
+
 def real_tokens(lengths: Sequence[int], device: torch.device) -> Tensor:
     """(B, T) bool: true on the first tokens of each row, so many as its length."""
     longest = torch.arange(max(lengths), device=device)

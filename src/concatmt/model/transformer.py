@@ -22,7 +22,7 @@ from concatmt.model.cache import Cache
 from concatmt.model.config import ModelConfig
 from concatmt.model.dropout import dropout
 from concatmt.model.encodings import FIRST_POSITION, Signal, build_encoding
-from concatmt.model.packing import Packing, real_tokens, unpack
+from concatmt.model.packing import Packing, additive, real_tokens, unpack
 from concatmt.text.vocabulary import PAD
 
 
@@ -37,7 +37,11 @@ class Memory:
     def select(self, rows: Tensor) -> "Memory":
         """The given rows, in that order."""
         assert not isinstance(self.mask, Packing)
-        layers = tuple((keys[rows], values[rows]) for keys, values in self.layers)
+        # Much faster than indexing, on the CPU.
+        layers = tuple(
+            (keys.index_select(0, rows), values.index_select(0, rows))
+            for keys, values in self.layers
+        )
         mask = None if self.mask is None else self.mask[rows]
         return Memory(layers, mask, self.sentences[rows])
 
@@ -60,7 +64,8 @@ class PackedMemory:
         """To `decode` step by step, a row for each window."""
         real = real_tokens(self.lengths, self.sentences.device)
         layers = tuple((unpack(keys, real), unpack(values, real)) for keys, values in self.layers)
-        mask = None if len(set(self.lengths)) == 1 else real[:, None, None]
+        even = len(set(self.lengths)) == 1
+        mask = None if even else additive(real[:, None, None], layers[0][0].dtype)
         return Memory(layers, mask, self.sentences[:, None])
 
 
@@ -169,7 +174,8 @@ class Transformer(nn.Module):
         cached = 0 if cache is None else cache.length
         if visible is None and cached and tokens.shape[1] > 1:
             visible = _order_mask(tokens, cached)
-        mask = visible[:, None] if isinstance(visible, Tensor) else visible
+        # To be added: attention would make that of it anew in every block.
+        mask = additive(visible[:, None], x.dtype) if isinstance(visible, Tensor) else visible
         causal = visible is None and not cached
         for index, block in enumerate(self.decoder):
             x = block(
