@@ -27,6 +27,7 @@ import torch
 from concatmt.corpus.batch import WindowBatch
 from concatmt.files import write_json
 from concatmt.model.config import SIZES, ModelConfig
+from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.loss import LossConfig, discount_weights, window_loss
 from concatmt.model.systems import parse_system
 from concatmt.model.transformer import Transformer
@@ -228,22 +229,71 @@ def compare(peer: str, size: str, threads: int, rounds: int) -> dict[str, Any]:
     return {key: statistics.median(row[key] for row in rows) for key in rows[0]}
 
 
-def overheads(size: str, threads: int, rounds: int) -> dict[str, float]:
+def overheads(size: str, threads: int, rounds: int) -> dict[str, Any]:
     """What each encoding costs over plain positions, in per cent of a step's time.
 
-    All run the same batch in turn; the fastest step of each counts, because what else the machine
-    does can only make a step slower. Small batches, so that there are many steps to choose from.
+    In every round all systems run the same batch, in an order that rotates: a step is slower or
+    faster by what ran before it. `median` is that of the rounds' ratios to plain `s4to4`, with the
+    95% interval of the bootstrap over rounds; `fastest` compares the fastest steps.
     """
-    worker = our_worker(size, threads, ENCODINGS, TOKENS // 4)
+    worker = our_worker(size, threads, ENCODINGS)
     for name in ENCODINGS:
         worker.ask(f"0 {name}")
-    fastest = dict.fromkeys(ENCODINGS, float("inf"))
-    for _ in range(8 * rounds):
-        for name in ENCODINGS:
-            fastest[name] = min(fastest[name], worker.ask(f"0 {name}")["seconds"])
+    seconds: dict[str, list[float]] = {name: [] for name in ENCODINGS}
+    for i in range(rounds):
+        first = i % len(ENCODINGS)
+        for name in ENCODINGS[first:] + ENCODINGS[:first]:
+            seconds[name].append(worker.ask(f"0 {name}")["seconds"])
     worker.close()
-    plain = fastest[ENCODINGS[0]]
-    return {name: 100 * (fastest[name] / plain - 1) for name in ENCODINGS[1:]}
+    plain = np.array(seconds[ENCODINGS[0]])
+    draws = np.random.default_rng(1).integers(0, rounds, (10_000, rounds))
+    costs = {}
+    for name in ENCODINGS[1:]:
+        ratios = 100 * (np.array(seconds[name]) / plain - 1)
+        low, high = np.quantile(np.median(ratios[draws], axis=1), [0.025, 0.975])
+        costs[name] = {
+            "median": float(np.median(ratios)),
+            "interval": [float(low), float(high)],
+            "fastest": 100 * (min(seconds[name]) / float(plain.min()) - 1),
+        }
+    return {"seconds": seconds, "costs": costs}
+
+
+def signal_costs(size: str, repeats: int = 40) -> dict[str, dict[str, float]]:
+    """Milliseconds of what an encoding does in a step, alone: its vectors, sums and gradients.
+
+    A whole step takes seconds and varies by more than this; here the same shapes run by themselves.
+    """
+    batch = make_batches(VOCABULARY[size])[0]
+    costs = {}
+    for name in ENCODINGS:
+        model = build(size, name)
+        seconds = [_signal_seconds(model, batch) for _ in range(repeats)]
+        costs[name] = {
+            "fastest": 1000 * min(seconds),
+            "median": 1000 * statistics.median(seconds),
+        }
+    return costs
+
+
+def _signal_seconds(model: Transformer, batch: WindowBatch) -> float:
+    shape = model.config.architecture
+    seconds = 0.0
+    for side, layers in (
+        (batch.source, shape.encoder.layers),
+        (batch.target.shifted_right(), shape.decoder.layers),
+    ):
+        x = torch.zeros(*side.tokens.shape, shape.dim, requires_grad=True)
+        gradient = torch.ones_like(x)
+        start = time.process_time()
+        t = FIRST_POSITION + torch.arange(side.tokens.shape[1])
+        signal = model.encoding(t, side.segments, batch.sentences[:, None])
+        y = x + signal.input
+        for _ in range(layers - 1 if signal.block is not None else 0):
+            y = y + signal.block
+        y.backward(gradient)
+        seconds += time.process_time() - start
+    return seconds
 
 
 def main() -> None:
@@ -254,6 +304,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sizes", nargs="*", default=["small", "base"])
     parser.add_argument("--overheads", nargs="*", default=["small"])
+    parser.add_argument("--overhead-rounds", type=int, default=16)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -271,10 +322,13 @@ def main() -> None:
         if arguments.peer:
             results[size] = compare(arguments.peer, size, arguments.threads, arguments.rounds)
             print(size, json.dumps(results[size], indent=1), flush=True)
+    torch.set_num_threads(arguments.threads)
     for size in arguments.overheads:
         key = f"{size}_overhead_percent"
-        results[key] = overheads(size, arguments.threads, arguments.rounds)
-        print(key, json.dumps(results[key], indent=1), flush=True)
+        results[key] = overheads(size, arguments.threads, arguments.overhead_rounds)
+        results[f"{size}_signal_ms"] = signal_costs(size)
+        print(key, json.dumps(results[key]["costs"], indent=1), flush=True)
+        print("alone", json.dumps(results[f"{size}_signal_ms"], indent=1), flush=True)
     if arguments.output:
         write_json(arguments.output, results)
 

@@ -1,6 +1,7 @@
 """The `concatmt` command: one module per verb. Heavy imports wait until a verb runs."""
 
 from concatmt.cli import (
+    compare,
     context_use,
     contrast,
     evaluate,
@@ -21,6 +22,7 @@ from concatmt.cli import (
 from concatmt.cli.app import main
 
 __all__ = [
+    "compare",
     "context_use",
     "contrast",
     "evaluate",

@@ -1,44 +1,59 @@
-"""`concatmt paper`: the figures of the paper."""
+"""`concatmt paper`: the paper's tables, ours beside them."""
+
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from concatmt.cli.app import app
 
-paper = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="The figures of the paper."
-)
-app.add_typer(paper, name="paper")
 
+@app.command()
+def paper(
+    what: Annotated[
+        str, typer.Argument(help="list, check, run, or a table that `list` names; all: every one.")
+    ],
+    setting: Annotated[str, typer.Option(help="Where; `list` has the names.")] = "testbed-en-ru",
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each system.", show_default="the setting's")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
+    launcher: Annotated[Literal["local", "slurm"], typer.Option(help="Where to run.")] = "local",
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, with local.")] = 2,
+    partition: Annotated[str, typer.Option(help="SLURM partition.")] = "",
+    minutes: Annotated[int, typer.Option(min=1, help="Time limit of a SLURM job.")] = 1440,
+    results: Annotated[Path, typer.Option(help="Folder of results, one for each setting.")] = Path(
+        "results"
+    ),
+    work: Annotated[Path, typer.Option(help="Folder for data and runs.")] = Path("paper-runs"),
+    system: Annotated[str, typer.Option(help="With run: the system.")] = "",
+    seed: Annotated[int, typer.Option(help="With run: the seed.")] = 1,
+    rate: Annotated[float | None, typer.Option(help="With run: the learning rate.")] = None,
+) -> None:
+    """Tables and figures of the paper: what is missing is run, ours is printed beside the paper's.
 
-@paper.callback()
-def group() -> None:
-    """The figures of the paper."""
-
-
-@paper.command()
-def check() -> None:
-    """Recompute the paper's aggregates, and find where its tables and its text disagree.
-
-    Everything is computed from the figures that the paper prints; they come with the package.
+    `check` recomputes the paper's aggregates and finds where its tables and its text disagree.
+    `run` does one run, trains, scores and translates, and adds its line to the results.
 
     **Examples**
 
-        concatmt paper check
-    """
-    from concatmt.experiments.paper_check import TOLERANCE, inconsistencies, recompute
-    from concatmt.experiments.paper_figures import paper as figures
-    from concatmt.tables import markdown_table
+        concatmt paper list
 
-    checked = list(recompute(figures()))
-    rows = []
-    for table in dict.fromkeys(one.table for one in checked):
-        for name in dict.fromkeys(one.name for one in checked if one.table == table):
-            of_name = [one for one in checked if (one.table, one.name) == (table, name)]
-            largest = max(abs(one.printed - one.computed) for one in of_name)
-            agree = sum(one.agrees for one in of_name)
-            rows.append((table, name, str(len(of_name)), str(agree), f"{largest:.4f}"))
-    header = ("table", "aggregate", "rows", f"within {TOLERANCE}", "largest difference")
-    print(markdown_table(header, rows))
-    print("\nInconsistencies:\n")
-    for number, sentence in enumerate(inconsistencies(figures()), start=1):
-        print(f"{number}. {sentence}")
+        concatmt paper check
+
+        concatmt paper en-ru-cd --setting testbed-en-ru
+
+        concatmt paper all --setting en-ru-opensubtitles --dry-run
+    """
+    from concatmt.experiments import paper_command as commands
+
+    if what == "list":
+        print(commands.list_tables())
+    elif what == "check":
+        print(commands.check())
+    elif what == "run":
+        commands.run_one(setting, system, seed, rate, work, results)
+    else:
+        cluster = {"timeout_min": minutes, **({"slurm_partition": partition} if partition else {})}
+        request = commands.Request(what, setting, seeds, launcher, jobs, cluster, work, results)
+        print(request.plan() if dry_run else request.table())

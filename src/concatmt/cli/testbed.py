@@ -52,6 +52,21 @@ def generate(
             "--window", "-K", help="Sentences in a window, 4-8.", rich_help_panel=PHENOMENA
         ),
     ] = 4,
+    scenes: Annotated[
+        int | None,
+        typer.Option(
+            help="Scenes in a document, at most.",
+            show_default="what 12 sentences hold",
+            rich_help_panel=SHAPE,
+        ),
+    ] = None,
+    around: Annotated[
+        int,
+        typer.Option(
+            help="Ordinary sentences around the scenes of a document, at most.",
+            rich_help_panel=SHAPE,
+        ),
+    ] = 4,
     distance: Annotated[
         int | None,
         typer.Option(
@@ -114,6 +129,8 @@ def generate(
         tasks=tuple(_listed(tasks)),
         density=density,
         window=window,
+        scenes=scenes,
+        around=around,
         distance=distance,
         speakers=speakers,
         length=length,

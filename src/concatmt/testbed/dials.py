@@ -30,6 +30,8 @@ class Dials(Settings):
     tasks: tuple[str, ...] = ()
     density: float = Field(0.5, ge=0, le=1)
     window: int = Field(4, ge=4, le=8)
+    scenes: int | None = Field(None, ge=1)
+    around: int = Field(4, ge=0, le=LONGEST_DOCUMENT)
     distance: int | None = Field(None, ge=3)
     speakers: int = Field(2, ge=2, le=3)
     length: float = Field(0.65, ge=0, le=MOST_ADJUNCTS)
@@ -46,6 +48,12 @@ class Dials(Settings):
     def farthest(self) -> int:
         """The farthest that a cue within the window may stand."""
         return self.window - 1 if self.distance is None else self.distance
+
+    @property
+    def most_scenes(self) -> int:
+        """Of a document; as many as it holds, unless the dial says fewer."""
+        room = LONGEST_DOCUMENT // self.window
+        return room if self.scenes is None else min(self.scenes, room)
 
     @property
     def test_length(self) -> float:

@@ -1,7 +1,8 @@
 """Documents: scenes and ordinary sentences strung together, and no document twice.
 
 Density is the share of scenes that hold a phenomenon; the others are as many ordinary sentences.
-A document has one scene or more and a few ordinary sentences between them, 4 to 12 in all.
+A document has one scene or more and a few ordinary sentences between them: 4 to 12 in all, unless
+the dials say otherwise.
 """
 
 import hashlib
@@ -16,7 +17,6 @@ from concatmt.testbed.sentences import ordinary
 from concatmt.testbed.surface import Sentence, Surface
 from concatmt.testbed.words import Language
 
-MOST_BETWEEN = 4  # ordinary sentences around the scenes of a document
 TRIES = 1000
 
 
@@ -39,6 +39,28 @@ class Recipe:
     density: float
     window: int
     length: float
+    scenes: int  # of a document, at most
+    around: int  # ordinary sentences around its scenes, at most
+
+    @classmethod
+    def of(
+        cls,
+        dials: Dials,
+        scene_language: Language,
+        latents: Mapping[str, Sequence[Latent]],
+        length: float,
+    ) -> "Recipe":
+        """What the dials say of all splits, and what is the split's own."""
+        return cls(
+            scene_language,
+            dials.language,
+            latents,
+            dials.density,
+            dials.window,
+            length,
+            dials.most_scenes,
+            dials.around,
+        )
 
 
 def training_recipe(dials: Dials) -> Recipe:
@@ -46,14 +68,13 @@ def training_recipe(dials: Dials) -> Recipe:
     language = dials.language
     seen = language.divided(dials.hold_out_words)[0] if dials.hold_out_words else language
     latents = {task: dials.training_latents(task) for task in dials.active_tasks}
-    return Recipe(seen, language, latents, dials.density, dials.window, dials.length)
+    return Recipe.of(dials, seen, latents, dials.length)
 
 
 def evaluation_recipe(dials: Dials) -> Recipe:
     """For the test: all words and distances, and perhaps another length of sentences."""
-    language = dials.language
     latents = {task: dials.latents(task) for task in dials.active_tasks}
-    return Recipe(language, language, latents, dials.density, dials.window, dials.test_length)
+    return Recipe.of(dials, dials.language, latents, dials.test_length)
 
 
 def draw_document(recipe: Recipe, seed: str) -> Document:
@@ -63,7 +84,7 @@ def draw_document(recipe: Recipe, seed: str) -> Document:
     plan = _plan(recipe, surface)
     spare = LONGEST_DOCUMENT - sum(length for length, _, _ in plan)
     gaps = [0] * (len(plan) + 1)
-    for _ in range(between.below(1 + min(spare, MOST_BETWEEN))):
+    for _ in range(between.below(1 + min(spare, recipe.around))):
         gaps[between.below(len(gaps))] += 1
     sentences = [ordinary(between) for _ in range(gaps[0])]
     scenes = {}
@@ -117,7 +138,7 @@ def _plan(recipe: Recipe, surface: Surface) -> list[tuple[int, str, Latent | Non
     tasks = tuple(recipe.latents)
     plan = []
     room = LONGEST_DOCUMENT
-    for _ in range(1 + surface.below(LONGEST_DOCUMENT // recipe.window)):
+    for _ in range(1 + surface.below(recipe.scenes)):
         length, task, latent = recipe.window, "", None
         if surface.number() < recipe.density:
             task = surface.pick(tasks)

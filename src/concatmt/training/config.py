@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from concatmt.corpus.batches import BatchConfig
 from concatmt.model.loss import LossConfig
@@ -19,7 +19,14 @@ class OptimiserConfig(Settings):
     weight_decay: float = Field(default=0.0, ge=0)
     warmup: int = Field(default=4000, ge=0)
     warmup_from: float = Field(default=1e-7, ge=0)
+    cooldown: tuple[int, int] | None = None  # between these updates the rate falls to zero
     clip_norm: float = Field(default=25.0, ge=0)  # 0: no clipping
+
+    @model_validator(mode="after")
+    def _check(self) -> "OptimiserConfig":
+        if self.cooldown is not None and not 0 <= self.cooldown[0] < self.cooldown[1]:
+            raise ValueError(f"cooldown {list(self.cooldown)}: must be [first, last], first < last")
+        return self
 
 
 class TrainingConfig(Settings):
@@ -46,3 +53,13 @@ class TrainingConfig(Settings):
     warm_start: Path | None = None  # a model directory
     log_every: int = Field(default=50, ge=1)  # updates a line of metrics.jsonl
     tensorboard: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> "TrainingConfig":
+        cooldown = self.optimiser.cooldown
+        if cooldown and (self.max_updates is None or self.max_updates > cooldown[1]):
+            raise ValueError(
+                f"max_updates must not be more than {cooldown[1]}, where optimiser.cooldown ends:"
+                " the rate is zero from there on"
+            )
+        return self

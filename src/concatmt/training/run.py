@@ -71,6 +71,11 @@ class Run:
             raise UserError(f"{self.folder}: exists and is not a run; choose another output")
         write_json(path, {"settings": settings, **facts})
 
+    def description(self) -> dict[str, Any]:
+        """What the run is: its settings, versions and command."""
+        description: dict[str, Any] = read_json(self.folder / DESCRIPTION, "run")
+        return description
+
     def append(self, record: dict[str, Any]) -> None:
         """Add a line to the metrics."""
         with (self.folder / METRICS).open("a", encoding="utf-8") as file:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from concatmt.errors import UserError
 from concatmt.files import write_json
@@ -61,11 +61,21 @@ def trials(
     ]
 
 
-def run_here(commands: Sequence[tuple[Trial, list[str]]], jobs: int) -> list[Trial]:
+class InFolder(Protocol):
+    """What is run: it has a folder, beside which its log is written."""
+
+    @property
+    def folder(self) -> Path: ...
+
+
+R = TypeVar("R", bound=InFolder)
+
+
+def run_here(commands: Sequence[tuple[R, list[str]]], jobs: int) -> list[R]:
     """Run trials on this machine, `jobs` at a time with a thread each; gives the failed ones."""
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
 
-    def run(item: tuple[Trial, list[str]]) -> bool:
+    def run(item: tuple[R, list[str]]) -> bool:
         trial, command = item
         trial.folder.mkdir(parents=True, exist_ok=True)
         log = trial.folder.with_name(f"{trial.folder.name}.log")
@@ -82,8 +92,8 @@ def run_here(commands: Sequence[tuple[Trial, list[str]]], jobs: int) -> list[Tri
 
 
 def run_on_cluster(
-    commands: Sequence[tuple[Trial, list[str]]], folder: Path, cluster: str, options: dict[str, Any]
-) -> list[Trial]:
+    commands: Sequence[tuple[R, list[str]]], folder: Path, cluster: str, options: dict[str, Any]
+) -> list[R]:
     """Submit what is not finished through submitit and wait for it; the failed ones."""
     try:
         import submitit

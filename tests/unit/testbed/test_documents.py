@@ -80,6 +80,22 @@ def test_documents_have_four_to_twelve_sentences(window: int) -> None:
     assert len(lengths) >= 3
 
 
+def test_documents_of_one_scene_are_as_long_as_a_window() -> None:
+    recipe = training_recipe(dials("en-ru", density=1.0, scenes=1, around=0))
+    for document in draw_documents(recipe, "seed", 200, set()):
+        ((last, scene),) = document.scenes.items()
+        assert last == len(document.sentences) - 1
+        assert len(document.sentences) == 4 or scene.task == "far"
+
+
+def test_at_most_so_many_scenes_and_ordinary_sentences() -> None:
+    recipe = training_recipe(dials("en-ru", density=1.0, scenes=2, around=1))
+    drawn = list(draw_documents(recipe, "seed", 200, set()))
+    ordinary = [len(d.sentences) - sum(len(s.sentences) for s in d.scenes.values()) for d in drawn]
+    assert {document.scene_count for document in drawn} == {1, 2}
+    assert set(ordinary) == {0, 1}
+
+
 @pytest.mark.parametrize("density", [0.0, 0.05, 0.5, 1.0])
 def test_density_is_the_share_of_scenes_with_a_phenomenon(density: float) -> None:
     recipe = training_recipe(dials("en-ru", density=density))

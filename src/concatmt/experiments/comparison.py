@@ -1,0 +1,149 @@
+"""Our figures beside the paper's: differences to a reference row, and whether the two agree.
+
+Everything is computed from the files of `results`. Does not run or print anything.
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from concatmt.errors import UserError
+from concatmt.evaluation.accuracy import Difference, Figure, figures
+from concatmt.evaluation.outcomes import System
+from concatmt.evaluation.resampling import Estimate
+from concatmt.experiments.paper_figures import Paper, Table
+from concatmt.experiments.results import Results, RunRecord
+from concatmt.experiments.setting import Setting, is_system
+
+CONTROLS = ("d0", "far")  # tasks of the testbed that need no context, or cannot use it
+SAME, OPPOSITE, UNCLEAR = "same direction", "opposite", "not distinguishable"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One system of a table of the paper."""
+
+    system: str  # as the paper has it
+    ours: str  # what was trained for it
+    paper: dict[str, float]  # column -> figure
+    seeds: int
+    accuracy: Estimate | None = None  # on all items that need context
+    gain: Difference | None = None  # over the reference row
+    by_phenomenon: dict[str, Estimate] | None = None
+    bleu: tuple[float, float] | None = None  # mean and standard deviation over seeds
+    verdict: str | None = None  # on the direction of the gain
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A table of the paper with ours."""
+
+    table: Table
+    reference: str
+    chance: float
+    items: int
+    rows: tuple[Row, ...]
+
+
+def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comparison:
+    """The rows of a table, as far as there are runs for them."""
+    table = paper.tables[name]
+    runs = chosen_runs(results.runs())
+    reference = reference_row(table)
+    if setting.ours(reference) not in runs:
+        raise UserError(
+            f"{results.folder}: no run of {setting.ours(reference)}, with which the others are"
+            " compared; run the table without --dry-run"
+        )
+    names = [row for row in table.rows if setting.ours(row) in runs and row != reference]
+    systems = [_system(setting.ours(row), runs, results) for row in (reference, *names)]
+    found = {(one.kind, one.name): one for one in figures(systems)}
+    everything = found["all", "all items"]
+    rows = []
+    for row in table.rows:
+        ours = setting.ours(row)
+        if row != reference and row not in names:
+            rows.append(Row(row, ours, table.row(row), 0))
+            continue
+        place = 0 if row == reference else 1 + names.index(row)
+        rows.append(_row(row, ours, table, reference, place, found, runs[ours]))
+    return Comparison(table, reference, everything.chance or 0.0, everything.count, tuple(rows))
+
+
+def _row(
+    row: str,
+    ours: str,
+    table: Table,
+    reference: str,
+    place: int,
+    found: dict[tuple[str, str], Figure],
+    runs: Sequence[RunRecord],
+) -> Row:
+    everything = found["all", "all items"]
+    gain = everything.differences[place]
+    bleu = [one.bleu for one in runs]
+    measure = table.columns[table.columns.index(main_column(table))]
+    of_paper = table.row(row)[measure] - table.row(reference)[measure]
+    return Row(
+        row,
+        ours,
+        table.row(row),
+        len(runs),
+        everything.accuracies[place],
+        gain,
+        {key[1]: one.accuracies[place] for key, one in found.items() if key[0] == "phenomenon"},
+        (statistics.fmean(bleu), statistics.stdev(bleu) if len(bleu) > 1 else 0.0),
+        None if gain is None else verdict(of_paper, gain),
+    )
+
+
+def verdict(of_paper: float, gain: Difference) -> str:
+    """Whether our gain has the paper's direction; unclear unless it survives Holm's correction."""
+    if not gain.survives or of_paper == 0:
+        return UNCLEAR
+    return SAME if (gain.estimate.value > 0) == (of_paper > 0) else OPPOSITE
+
+
+def main_column(table: Table) -> str:
+    """The accuracy that the paper compares systems by."""
+    for column in ("Voita", "ContraPro", "CP"):
+        if column in table.columns:
+            return column
+    raise ValueError(f"no accuracy in {table.columns}")
+
+
+def reference_row(table: Table) -> str:
+    """What the others of a table add something to."""
+    systems = [name for name in table.rows if is_system(name)]
+    with_discount = sum("+cd" in name for name in systems) * 2 > len(systems)
+    for name in ("s4to4+cd", "s4to4") if with_discount else ("s4to4", "s4to4+cd"):
+        if name in table.rows:
+            return name
+    return systems[0]
+
+
+def chosen_runs(runs: Sequence[RunRecord]) -> dict[str, list[RunRecord]]:
+    """The runs of each system at its best learning rate, by mean validation loss over seeds."""
+    found: dict[str, list[RunRecord]] = {}
+    for system in dict.fromkeys(one.system for one in runs):
+        of_system = [one for one in runs if one.system == system]
+        rates = sorted({one.rate for one in of_system})
+        best = min(rates, key=lambda rate: _mean_loss(of_system, rate))
+        found[system] = sorted(
+            (one for one in of_system if one.rate == best), key=lambda one: one.seed
+        )
+    return found
+
+
+def _mean_loss(runs: Sequence[RunRecord], rate: float) -> float:
+    return statistics.fmean(one.stages[-1].valid_current for one in runs if one.rate == rate)
+
+
+def _system(name: str, runs: dict[str, list[RunRecord]], results: Results) -> System:
+    """All seeds of a system, without the controls."""
+    files = []
+    for record in runs[name]:
+        file = results.outcomes(record)
+        kept = tuple(one for one in file.outcomes if one.phenomenon not in CONTROLS)
+        files.append(replace(file, outcomes=kept))
+    return System(name, tuple(files))

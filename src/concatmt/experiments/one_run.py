@@ -1,0 +1,172 @@
+"""One run of a setting from its data to its line of results: train, score, translate.
+
+Training stops at every stage of the learning curve, is scored, and goes on: a run that is resumed
+is the same to the bit. Knows the setting; does not know which runs there are.
+"""
+
+import shlex
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from concatmt.config import Config
+from concatmt.corpus.document import Document
+from concatmt.corpus.lines import ReadReport
+from concatmt.corpus.prepare import prepare
+from concatmt.decoding.contrast import Contrast, ContrastConfig, Question
+from concatmt.decoding.loading import LoadedModel
+from concatmt.decoding.translator import Translator
+from concatmt.evaluation.items import item_record
+from concatmt.evaluation.quality import bleu
+from concatmt.evaluation.sets import read_set
+from concatmt.experiments.results import Results, RunRecord, Stage
+from concatmt.experiments.setting import Setting
+from concatmt.model.systems import parse_system
+from concatmt.settings import load_settings
+from concatmt.testbed.corpus import write_testbed
+from concatmt.testbed.dials import parse_dials
+from concatmt.training.run import Run
+from concatmt.training.train import Task, train
+
+TESTBED, STORE = "corpus", "store"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one run is of."""
+
+    setting: Setting
+    system: str
+    seed: int
+    rate: float
+    work: Path  # folder of the setting for data and runs
+
+    @property
+    def folder(self) -> Path:
+        """Of the run."""
+        return self.work / "runs" / self.system / f"rate{self.rate:g}-seed{self.seed}"
+
+    def config(self) -> Config:
+        """The preset with the setting's overrides."""
+        return load_settings(Config, self.setting.config, overrides(self.setting, self.work))
+
+    def task(self, updates: int | None) -> Task:
+        """Training up to so many updates."""
+        config = self.config()
+        changes: dict[str, Any] = {
+            "optimiser": config.training.optimiser.model_copy(update={"learning_rate": self.rate})
+        }
+        if updates is not None:
+            changes["max_updates"] = updates
+        training = config.training.model_copy(update=changes)
+        return Task(self.work / STORE, parse_system(self.system), config.model, training, self.seed)
+
+
+def overrides(setting: Setting, work: Path) -> list[str]:
+    """What is set beside the preset."""
+    root = [f"corpus.root={work / TESTBED}"] if setting.dials is not None else []
+    return [*setting.overrides, *root]
+
+
+def make_data(setting: Setting, work: Path) -> None:
+    """The corpus, if it is generated, and the store, unless they are there."""
+    if setting.dials is not None and not (work / TESTBED / "card.json").is_file():
+        write_testbed(parse_dials(**setting.dials), work / TESTBED)
+    if not (work / STORE / "manifest.json").is_file():
+        config = load_settings(Config, setting.config, overrides(setting, work))
+        corpus, text = config.to_prepare()
+        prepare(corpus, text, work / STORE)
+
+
+def carry_out(job: Job, results: Results) -> RunRecord | None:
+    """Do all of it and write the results; None if it was asked to stop before the end."""
+    start = time.monotonic()
+    stages = []
+    items: list[dict[str, Any]] = []
+    for updates in job.setting.stages or (None,):
+        if not train(job.task(updates), job.folder):
+            return None
+        model = LoadedModel.load(Run(job.folder).model)
+        contrast = Contrast(model, ContrastConfig())
+        items = score(contrast, sets(job))
+        stages.append(_stage(job.folder, items))
+    translator = Translator(model.engine, model.text, identity=model.identity)
+    documents = test_documents(job)
+    translated = [
+        [one.text for one in of_document]
+        for of_document in translator.translate_documents([d.source for d in documents])
+    ]
+    references = [list(document.target) for document in documents]
+    metric = bleu("sentence")
+    figure = metric.corpus_score(_flat(translated), [_flat(references)])
+    record = RunRecord(
+        system=job.system,
+        seed=job.seed,
+        rate=job.rate,
+        signature={**contrast.signature.values, **_data_signature(job)},
+        parameters=sum(p.numel() for p in model.engine.model.parameters()),
+        stages=tuple(stages),
+        bleu=figure.score,
+        bleu_signature=f"{metric.get_signature()}; {translator.signature}",
+        seconds=time.monotonic() - start,
+        command=shlex.join(["concatmt", *sys.argv[1:]]),
+    )
+    results.add_references(references)
+    results.add(record, items, translated)
+    return record
+
+
+def sets(job: Job) -> list[Path]:
+    """The contrastive files."""
+    if job.setting.dials is not None:
+        return sorted((job.work / TESTBED / "contrastive").glob("*.jsonl"))
+    corpus, _ = job.config().to_prepare()
+    return [corpus.root / name for name in job.setting.sets]
+
+
+def score(contrast: Contrast, paths: list[Path]) -> list[dict[str, Any]]:
+    """Every item of the files, with the model's verdict and scores."""
+    records = []
+    for path in paths:
+        items = read_set(path).items
+        questions = (Question(item.source, item.targets, item.correct) for item in items)
+        pairs = zip(items, contrast.answers(questions), strict=True)
+        records += [item_record(item, answer) for item, answer in pairs]
+    return records
+
+
+def test_documents(job: Job) -> list[Document]:
+    """The test split as text."""
+    corpus, _ = job.config().to_prepare()
+    report = ReadReport()
+    return [
+        document
+        for reader in corpus.splits["test"]
+        for document in reader.documents(corpus.root, report)
+    ]
+
+
+def _stage(folder: Path, items: list[dict[str, Any]]) -> Stage:
+    """Where the run stands: its last validation, and the share of right items by phenomenon."""
+    last = [record for record in Run(folder).metrics() if record["kind"] == "valid"][-1]
+    right = defaultdict(list)
+    for item in items:
+        right[item["phenomenon"]].append(item["verdict"])
+    return Stage(
+        update=last["update"],
+        valid_current=last["current"],
+        valid_context=last.get("context"),
+        accuracy={name: sum(found) / len(found) for name, found in right.items()},
+    )
+
+
+def _data_signature(job: Job) -> dict[str, str | int]:
+    settings = Run(job.folder).description()["settings"]
+    return {"setting": job.setting.name, "data": settings["data"][:12], "seed": job.seed}
+
+
+def _flat(documents: list[list[str]]) -> list[str]:
+    return [sentence for document in documents for sentence in document]

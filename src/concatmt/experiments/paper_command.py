@@ -1,0 +1,151 @@
+"""What `concatmt paper` prints: lists, plans and tables, as Markdown."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from concatmt.errors import UserError
+from concatmt.evaluation.resampling import Estimate
+from concatmt.experiments.comparison import Comparison, Row, compare
+from concatmt.experiments.one_run import Job, carry_out, make_data
+from concatmt.experiments.paper_check import TOLERANCE, inconsistencies, recompute
+from concatmt.experiments.paper_figures import paper
+from concatmt.experiments.results import Results
+from concatmt.experiments.runner import launch, missing, plan, systems_of
+from concatmt.experiments.setting import SETTINGS, Setting, setting
+from concatmt.model.systems import parse_system, system_name
+from concatmt.settings import nearest
+from concatmt.tables import markdown_table
+
+EVERY = "all"
+
+
+def list_tables() -> str:
+    """The tables of the paper and where they can be filled."""
+    rows = []
+    for name, table in paper().tables.items():
+        places = [one.name for one in SETTINGS.values() if name in one.tables]
+        rows.append((name, table.title, str(len(table.rows)), ", ".join(places)))
+    return markdown_table(("table", "title", "rows", "settings"), rows)
+
+
+def check() -> str:
+    """The paper's aggregates recomputed, and its inconsistencies."""
+    checked = list(recompute(paper()))
+    rows = []
+    for table in dict.fromkeys(one.table for one in checked):
+        for name in dict.fromkeys(one.name for one in checked if one.table == table):
+            of_name = [one for one in checked if (one.table, one.name) == (table, name)]
+            largest = max(abs(one.printed - one.computed) for one in of_name)
+            agree = sum(one.agrees for one in of_name)
+            rows.append((table, name, str(len(of_name)), str(agree), f"{largest:.4f}"))
+    header = ("table", "aggregate", "rows", f"within {TOLERANCE}", "largest difference")
+    sentences = [f"{n}. {text}" for n, text in enumerate(inconsistencies(paper()), start=1)]
+    return "\n".join([markdown_table(header, rows), "\nInconsistencies:\n", *sentences])
+
+
+def run_one(
+    name: str, system: str, seed: int, rate: float | None, work: Path, results: Path
+) -> None:
+    """One run, from data to its line of results."""
+    where = setting(name)
+    if not system:
+        raise UserError("--system: give the system to run, as in --system s4to4+cd")
+    rate = where.rates[0] if rate is None else rate
+    job = Job(where, system_name(parse_system(system)), seed, rate, work / name)
+    make_data(where, job.work)
+    carry_out(job, Results(results / name))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A table that somebody asks for."""
+
+    table_name: str
+    setting_name: str
+    seeds: int | None
+    launcher: str
+    processes: int
+    cluster: dict[str, Any]
+    work_root: Path
+    results_root: Path
+
+    @property
+    def setting(self) -> Setting:
+        """The setting; an error if it has no such table."""
+        found = setting(self.setting_name)
+        if self.table_name not in (*found.tables, EVERY):
+            hint = nearest(self.table_name, found.tables) or f"; it has {', '.join(found.tables)}"
+            raise UserError(f"{self.table_name}: no table of {self.setting_name}{hint}")
+        return found
+
+    @property
+    def results(self) -> Results:
+        """Where its results are."""
+        return Results(self.results_root / self.setting_name)
+
+    @property
+    def work(self) -> Path:
+        """Where its data and runs are."""
+        return self.work_root / self.setting_name
+
+    @property
+    def systems(self) -> list[str]:
+        """What has to be trained."""
+        table = None if self.table_name == EVERY else self.table_name
+        return systems_of(self.setting, table, paper())
+
+    def plan(self) -> str:
+        """What would be run."""
+        lines = plan(self.setting, self.systems, self.work, self.results, self.seeds)
+        return "\n".join(lines)
+
+    def table(self) -> str:
+        """Run what is missing, then print."""
+        while jobs := missing(self.setting, self.systems, self.work, self.results, self.seeds):
+            launch(jobs, self.results, self.launcher, self.processes, self.cluster)
+        names = self.setting.tables if self.table_name == EVERY else (self.table_name,)
+        found = [compare(self.setting, name, paper(), self.results) for name in names]
+        return "\n\n".join(render(one) for one in found)
+
+
+def render(comparison: Comparison) -> str:
+    """A table of the paper with ours."""
+    table = comparison.table
+    phenomena = list(dict.fromkeys(p for row in comparison.rows for p in row.by_phenomenon or {}))
+    detailed = "details" not in table.title and len(table.columns) > 2
+    header = ["system", *(f"paper {column}" for column in table.columns), "accuracy", "95%"]
+    header += [f"over {comparison.reference}", "95%", "verdict"]
+    header += phenomena if detailed else []
+    header += ["BLEU", "seeds"]
+    rows = [_cells(row, table.columns, phenomena if detailed else []) for row in comparison.rows]
+    note = (
+        f"accuracy: on {comparison.items:,} items that need context, chance"
+        f" {100 * comparison.chance:.1f}; intervals over documents and seeds; bold: survives"
+        " Holm's correction over the table"
+    )
+    return "\n".join([table.title, "", markdown_table(header, rows), "", note])
+
+
+def _cells(row: Row, columns: tuple[str, ...], phenomena: list[str]) -> list[str]:
+    cells = [row.system if row.system == row.ours else f"{row.system} (here {row.ours})"]
+    cells += [f"{row.paper[column]:.2f}" for column in columns]
+    if row.accuracy is None or row.bleu is None:
+        return cells + ["-"] * (7 + len(phenomena))
+    cells += [f"{100 * row.accuracy.value:.1f}", _interval(row.accuracy)]
+    if row.gain is None:
+        cells += ["", "", ""]
+    else:
+        value = f"{100 * row.gain.estimate.value:+.1f}"
+        cells.append(f"**{value}**" if row.gain.survives else value)
+        cells += [_interval(row.gain.estimate), row.verdict or ""]
+    of_phenomena = row.by_phenomenon or {}
+    cells += [f"{100 * of_phenomena[name].value:.1f}" for name in phenomena]
+    mean, deviation = row.bleu
+    return [*cells, f"{mean:.2f} (sd {deviation:.2f})", str(row.seeds)]
+
+
+def _interval(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "-"
+    return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"

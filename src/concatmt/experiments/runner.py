@@ -1,0 +1,99 @@
+"""Which runs a table needs, which of them are missing, and how they are started.
+
+Every run is a command of its own (`concatmt paper run`), here or on a cluster; one that was
+interrupted goes on where it was. Does not know what a run does.
+"""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from concatmt.errors import UserError
+from concatmt.experiments.comparison import chosen_runs
+from concatmt.experiments.one_run import Job, make_data
+from concatmt.experiments.paper_figures import Paper
+from concatmt.experiments.results import Results
+from concatmt.experiments.setting import Setting, is_system
+from concatmt.training.sweep import run_here, run_on_cluster
+
+
+def systems_of(setting: Setting, table: str | None, paper: Paper) -> list[str]:
+    """What is trained for a table, or for all tables of a setting."""
+    names = setting.systems(paper) if table is None else list(paper.tables[table].rows)
+    return list(dict.fromkeys(setting.ours(name) for name in names if is_system(name)))
+
+
+def missing(
+    setting: Setting, systems: Sequence[str], work: Path, results: Results, seeds: int | None = None
+) -> list[Job]:
+    """Runs without a line of results; first seeds come first, so that all rows grow together.
+
+    The first seed is run at all learning rates, which is the same budget for every system; the
+    others at the best of them, once it is known.
+    """
+    runs = results.runs()
+    done = {(one.system, one.seed, one.rate) for one in runs}
+    best = chosen_runs(runs)
+    jobs = []
+    for system in systems:
+        first = [Job(setting, system, 1, rate, work) for rate in setting.rates]
+        jobs += first
+        if all((job.system, job.seed, job.rate) in done for job in first):
+            rate = best[system][0].rate
+            others = setting.seeds_of(system, seeds)[1:]
+            jobs += [Job(setting, system, seed, rate, work) for seed in others]
+    left = [job for job in jobs if (job.system, job.seed, job.rate) not in done]
+    return sorted(left, key=lambda job: job.seed)
+
+
+def launch(
+    jobs: Sequence[Job], results: Results, launcher: str, processes: int, cluster: dict[str, Any]
+) -> None:
+    """Do the runs, `processes` at a time on this machine or all of them on a cluster."""
+    make_data(jobs[0].setting, jobs[0].work)
+    commands = [(job, [sys.executable, "-m", *command(job, results)]) for job in jobs]
+    if launcher == "slurm":
+        failed = run_on_cluster(commands, jobs[0].work, "slurm", cluster)
+    else:
+        failed = run_here(commands, processes)
+    if failed:
+        raise UserError(
+            f"{len(failed)} of {len(jobs)} runs failed, {failed[0].system} (seed {failed[0].seed})"
+            f" first; see {failed[0].folder}.log, then run the command again to go on"
+        )
+
+
+def command(job: Job, results: Results) -> list[str]:
+    """How a run is started."""
+    return [
+        *("concatmt", "paper", "run", "--setting", job.setting.name, "--system", job.system),
+        *("--seed", str(job.seed), "--rate", f"{job.rate:g}"),
+        *("--work", str(job.work.parent), "--results", str(results.folder.parent)),
+    ]
+
+
+def plan(
+    setting: Setting, systems: Sequence[str], work: Path, results: Results, seeds: int | None
+) -> list[str]:
+    """The commands that would be run, and what they cost, without running anything."""
+    jobs = missing(setting, systems, work, results, seeds)
+    lines = [
+        f"# {setting.title}: {len(systems)} systems, {len(jobs)} runs to start with"
+        f" (learning rates {', '.join(f'{rate:g}' for rate in setting.rates)}; seed 1)"
+    ]
+    others = sum(len(setting.seeds_of(system, seeds)) - 1 for system in systems)
+    if others:
+        lines.append(f"# then {others} runs with other seeds, at the best rate of each system")
+    if setting.cost is not None:
+        hours = setting.cost.hours
+        lines.append(
+            f"# {hours:.1f} hours of one A100 for a run, {hours * (len(jobs) + others):,.0f} for"
+            f" all: {setting.cost.pairs / 1e9:g} G token pairs at"
+            f" {setting.cost.pairs_per_second:,.0f}/s (an estimate, with so many epochs assumed)"
+        )
+        lines.append(
+            f"concatmt prepare {setting.config} --output {shlex.quote(str(work / 'store'))}"
+        )
+    return lines + [shlex.join(command(job, results)) for job in jobs]

@@ -1,0 +1,162 @@
+"""Where the paper's comparison is carried out: on its own corpora, and on the testbed in miniature.
+
+A setting says what is trained on what, how often, and which tables of the paper it answers. The
+values of the miniature were chosen before its runs (docs/protocol.md). Does not run anything.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from concatmt.errors import UserError
+from concatmt.experiments.paper_figures import Paper
+from concatmt.model.systems import parse_system
+from concatmt.settings import Settings, nearest
+
+HEADLINE = (
+    "base",
+    "s4to4",
+    "s4to4+cd",
+    "s4to4+cd+shift+pers",
+    "s4to4+cd+lrn+pers",
+    "s4to4+cd+sin+pers+pse",
+    "s4to4+cd+1hot+pers+pse",
+    "s4to4+cd+pers",
+)
+
+
+class Cost(Settings):
+    """Of one run on the paper's data: training tokens (pairs), and how many a GPU does a second.
+
+    After frontier estimates: epochs until the patience is used up are not known, so assumed.
+    """
+
+    pairs: float
+    pairs_per_second: float = 220_000  # one A100, bf16
+
+    @property
+    def hours(self) -> float:
+        """GPU hours."""
+        return self.pairs / self.pairs_per_second / 3600
+
+
+class Setting(Settings):
+    """One place where systems are compared."""
+
+    name: str
+    title: str
+    config: str  # a preset
+    tables: tuple[str, ...]  # of the paper, that it answers
+    overrides: tuple[str, ...] = ()
+    dials: Mapping[str, Any] | None = None  # of the testbed; None: the user's own corpora
+    rates: tuple[float, ...]
+    seeds: int = 1
+    headline_seeds: int = 1
+    stages: tuple[int, ...] = ()  # updates after which a run is scored; the last is its end
+    stand_ins: Mapping[str, str] = {}  # the paper's system -> the one that fits the smaller model
+    sets: tuple[str, ...] = ()  # contrastive files, in the folder of the corpora
+    cost: Cost | None = None
+
+    def systems(self, paper: Paper) -> list[str]:
+        """All systems of its tables, in the paper's order and notation."""
+        names = [row for table in self.tables for row in paper.tables[table].rows]
+        return [name for name in dict.fromkeys(names) if is_system(name)]
+
+    def ours(self, system: str) -> str:
+        """What is trained here for a system of the paper."""
+        return self.stand_ins.get(system, system)
+
+    def seeds_of(self, system: str, asked: int | None = None) -> Sequence[int]:
+        """The seeds of a system."""
+        usual = self.headline_seeds if system in HEADLINE else self.seeds
+        return range(1, 1 + (usual if asked is None else asked))
+
+
+def is_system(name: str) -> bool:
+    """Whether a row of a table is a system of ours, and not another paper."""
+    try:
+        parse_system(name)
+    except UserError:
+        return False
+    return True
+
+
+EN_RU = (
+    "en-ru",
+    "en-ru-cd",
+    "en-ru-persistent-positions",
+    "en-ru-pse-128",
+    "en-ru-details",
+    "benchmark-en-ru",
+)
+EN_DE = ("en-de-cd", "en-de-details")
+EN_DE_HIGH = ("en-de-high-resource", "en-de-high-resource-details", "benchmark-en-de")
+GRID = (7e-4, 9e-4, 1e-3, 3e-3)  # appendix B
+VOITA = ("deixis_test", "lex_cohesion_test", "ellipsis_infl_test", "ellipsis_vp_test")
+# A quarter of the dimensions, as 128 of 512.
+QUARTER = {
+    "s4to4+cd+lrn+pse128": "s4to4+cd+lrn+pse16",
+    "s4to4+cd+lrn+pers+pse128": "s4to4+cd+lrn+pers+pse16",
+}
+
+SETTINGS = {
+    one.name: one
+    for one in (
+        Setting(
+            name="testbed-en-ru",
+            title="the discourse testbed, English-Russian",
+            config="testbed",
+            tables=EN_RU,
+            dials={"pair": "en-ru", "seed": 11},
+            rates=(4e-3,),
+            seeds=3,
+            headline_seeds=5,
+            stand_ins=QUARTER,
+        ),
+        Setting(
+            name="testbed-en-de",
+            title="the discourse testbed, English-German",
+            config="testbed",
+            tables=EN_DE,
+            overrides=("languages.target=de",),
+            dials={"pair": "en-de", "seed": 11},
+            rates=(4e-3,),
+            seeds=3,
+            headline_seeds=3,
+        ),
+        Setting(
+            name="en-ru-opensubtitles",
+            title="the paper's English-Russian subtitles",
+            config="en-ru-opensubtitles",
+            tables=EN_RU,
+            rates=GRID,
+            sets=tuple(f"consistency_testsets/{name}.json" for name in VOITA),
+            cost=Cost(pairs=5.0e9),
+        ),
+        Setting(
+            name="en-de-iwslt17",
+            title="the paper's English-German talks",
+            config="en-de-iwslt17",
+            tables=EN_DE,
+            rates=GRID,
+            sets=("contrapro/contrapro.json",),
+            cost=Cost(pairs=0.8e9),
+        ),
+        Setting(
+            name="en-de-high-resource",
+            title="the paper's English-German talks, debates and news",
+            config="en-de-high-resource",
+            tables=EN_DE_HIGH,
+            rates=GRID,
+            sets=("contrapro/contrapro.json",),
+            cost=Cost(pairs=5.5e9),
+        ),
+    )
+}
+
+
+def setting(name: str) -> Setting:
+    """The setting of that name."""
+    if name not in SETTINGS:
+        hint = nearest(name, list(SETTINGS)) or f"; known are {', '.join(SETTINGS)}"
+        raise UserError(f"--setting {name}: unknown setting{hint}")
+    return SETTINGS[name]
