@@ -206,7 +206,7 @@ def compare(peer: str, size: str, arguments: argparse.Namespace) -> dict[str, An
         for label in PEERS:
             engines[label] = partial(peers.ask, label)
         best = {
-            label: min(arguments.batches, key=lambda batch: run(batch).cpu_seconds)  # noqa: B023
+            label: min(arguments.batches, key=lambda batch: run(batch).cpu_seconds)
             for label, run in engines.items()
         }
         runs: dict[str, list[Run]] = {label: [] for label in engines}

@@ -23,7 +23,7 @@ class Operations:
     @property
     def total(self) -> float:
         """All of them."""
-        return sum(asdict(self).values())
+        return self.encoder + self.source + self.decoder + self.attention + self.output
 
     def rounded(self) -> dict[str, float]:
         """In thousands of millions, for people."""

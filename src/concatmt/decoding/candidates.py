@@ -55,7 +55,7 @@ class Projection:
         starts = torch.arange(0, len(hidden) + size, size, device=hidden.device)
         edges = torch.searchsorted(rows, starts).tolist()
         scores = hidden.new_empty(len(rows))
-        for number, part in enumerate(hidden.split(size)):
+        for number, part in enumerate(torch.split(hidden, size)):
             of_part = slice(edges[number], edges[number + 1])
             at = rows[of_part] - number * size
             logits = self.logits(part)

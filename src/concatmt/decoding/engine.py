@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side
 from concatmt.decoding.candidates import Candidates, Projection
@@ -23,11 +24,11 @@ class Engine:
     """Encoder, decoder and output layer of a model, for inference."""
 
     def __init__(self, model: Transformer, int8: bool = False) -> None:
-        """With `int8` the model is copied and its linear layers quantised, on the CPU."""
+        """The model's linear layers are copied in the form that decoding wants; `int8`: rounded."""
         self.config = model.config
         self.device = model.output.weight.device
         self.int8 = int8
-        self.model = quantized_copy(model) if int8 else model
+        self.model = quantized_copy(model) if int8 else copy_with(model, LinearByColumns)
         self.projection = Projection(
             model.output.weight.detach(), _quantize if int8 else _Transposed
         )
@@ -71,15 +72,33 @@ class Engine:
         return self.projection.log_probs(hidden, rows, tokens)
 
 
+class LinearByColumns(nn.Module):
+    """A linear layer with its weight stored by columns: a few per cent faster for few rows."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.weight = linear.weight.detach().t().contiguous().t()
+        self.bias = None if linear.bias is None else linear.bias.detach()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., in) -> (..., out)"""
+        return F.linear(x, self.weight, self.bias)
+
+
 def quantized_copy(model: Transformer) -> Transformer:
-    """The model with every linear layer of its blocks in int8; embeddings are shared with it."""
+    """The model with every linear layer of its blocks in int8."""
+    return copy_with(model, lambda linear: QuantizedLinear(linear.weight.detach(), linear.bias))
+
+
+def copy_with(model: Transformer, make: Callable[[nn.Linear], nn.Module]) -> Transformer:
+    """The model with other linear layers in its blocks; embeddings are shared with it."""
     kept = {id(parameter): parameter for parameter in model.parameters()}
     # Nothing is copied but the tree of modules: the new layers replace the old ones in it.
     twin = copy.deepcopy(model, memo=dict(kept))
     for module in list(twin.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, nn.Linear) and child is not twin.output:
-                setattr(module, name, QuantizedLinear(child.weight.detach(), child.bias))
+                setattr(module, name, make(child))
     return twin
 
 

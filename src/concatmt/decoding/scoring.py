@@ -207,9 +207,9 @@ def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]
         Packing(sizes, sizes, [tree.mask().to(device) for tree in trees]),
     )[0]
     scored = [tree.scored() for tree in trees]
-    starts = [0, *accumulate(sizes)]
-    nodes = [start + node for start, of_tree in zip(starts, scored) for node, _, _ in of_tree]
-    rows, which = torch.tensor(nodes, device=device).unique_consecutive(return_inverse=True)
+    pairs = zip(accumulate([0, *sizes[:-1]]), scored, strict=True)
+    nodes = [start + node for start, of_tree in pairs for node, _, _ in of_tree]
+    rows, which = torch.unique_consecutive(torch.tensor(nodes, device=device), return_inverse=True)
     tokens = row([token for _, token, _ in of_tree] for of_tree in scored)[0]
     scores = iter(engine.log_probs(hidden[rows], which, tokens).tolist())
     found = []

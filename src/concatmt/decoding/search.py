@@ -168,7 +168,9 @@ class Search:
         self.prefix = self._tensor(lengths)
         self.cache = self.engine.cache(max(lengths) + self.config.beam * FIRST_STEPS)
         if any(lengths):
-            row = [self._tensor([[i for of in rows for i in of[:-1]]]) for rows in (tokens, segments)]
+            row = [
+                self._tensor([[i for of in rows for i in of[:-1]]]) for rows in (tokens, segments)
+            ]
             self.engine.fill(row[0], row[1], lengths, memory, self.cache)
         self.memory = memory.padded()
         self.visible = real_tokens(lengths, self.engine.device)[:, None]  # (B, H, C)
@@ -232,8 +234,8 @@ class Search:
             return False
         bar = sorted(hypothesis.score for hypothesis in finished)[-self.wanted]
         lengths = self.tokens.shape[2] + 2, self.longest[window]
-        best = max(peak / length**self.config.length_penalty for length in lengths)
-        return best < bar - CERTAINTY
+        best = max(peak / float(length) ** self.config.length_penalty for length in lengths)
+        return bool(best < bar - CERTAINTY)
 
     def _hypothesis(self, row: int, beam: int, total: float) -> Hypothesis:
         sums = [0.0, *self.sums[row, beam].tolist(), total]

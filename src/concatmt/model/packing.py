@@ -23,11 +23,11 @@ class Packing:
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """(1, H, all queries, D / H) -> (1, H, all queries, D / H)"""
-        masks = self.masks or [None] * len(self.queries)
+        masks: Sequence[Tensor | None] = self.masks or [None] * len(self.queries)
         parts = zip(
-            q.split(list(self.queries), dim=2),
-            k.split(list(self.keys), dim=2),
-            v.split(list(self.keys), dim=2),
+            torch.split(q, list(self.queries), dim=2),
+            torch.split(k, list(self.keys), dim=2),
+            torch.split(v, list(self.keys), dim=2),
             masks,
             strict=True,
         )

@@ -136,8 +136,9 @@ class Transformer(nn.Module):
         t = torch.arange(real.shape[1], device=real.device).expand_as(real) + FIRST_POSITION
         n = sentences[:, None].expand_as(real)
         lengths = source.lengths.tolist()
-        row = (x[real][None] for x in (source.tokens, t, source.segments, n))
-        return PackedMemory(self._encode(*row, Packing(lengths, lengths)), lengths, sentences)
+        tokens, t, k, n = (x[real][None] for x in (source.tokens, t, source.segments, n))
+        layers = self._encode(tokens, t, k, n, Packing(lengths, lengths))
+        return PackedMemory(layers, lengths, sentences)
 
     def _encode(
         self, tokens: Tensor, t: Tensor, k: Tensor, n: Tensor, mask: Mask
