@@ -3,32 +3,42 @@
 set -eu
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
 tell() { printf '\n\033[1m# %s\033[0m\n' "$*"; }
+systems="base s4to4+cd s4to4+cd+shift+pers"
 runs=demo/runs
-model() { echo "$runs/$1/rate0.003-seed1/model"; }
 
 tell "A few documents of our own, as a model sees them"
 say concatmt prepare examples/sample/sample.yaml --output demo/sample
 say concatmt show demo/sample --first 2 --count 1
 
 tell "The discourse testbed: documents in which some sentences need another one"
-say concatmt testbed --pair en-ru --output demo/testbed --seed 1 --documents 8000 --density 1
-say cat demo/testbed/card.md
-tell "One of its documents, side by side"
-paste demo/testbed/test.en demo/testbed/test.ru |
-    awk -F'\t' '$1 == "" { exit } { printf "%-60s %s\n", $1, $2 }'
+say concatmt testbed --pair en-ru --output demo/testbed --seed 1 --documents 20000 --density 1 \
+    --scenes 1 --around 0
 say concatmt prepare testbed --set corpus.root=demo/testbed --output demo/data
 
-tell "A sentence-level model and one that sees four sentences, side by side (a few minutes)"
-say concatmt sweep testbed --data demo/data --system base --system s4to4+cd --output "$runs" \
-    --rates 3e-3 --jobs 2 --set training.max_updates=1500
+tell "A sentence-level model, one that sees four sentences, and one that also knows which is which"
+export OMP_NUM_THREADS=1
+for system in $systems; do
+    say torchrun --nproc-per-node 2 -m concatmt train testbed --data demo/data --system "$system" \
+        --output "$runs/$system" --set training.max_updates=1400 \
+        --set "training.optimiser.cooldown=[1000, 1400]"
+done
+unset OMP_NUM_THREADS
+
+tell "Documents, translated without and with context; the words that differ are marked"
+head -n 20 demo/testbed/test.en > demo/input.en
+for system in base s4to4+cd; do
+    say concatmt translate "$runs/$system/model" demo/input.en --output "demo/$system.ru"
+done
+say concatmt compare demo/input.en demo/base.ru demo/s4to4+cd.ru --differing
 
 tell "Which translation is right? The sentence-level model can only guess"
-for system in base s4to4+cd; do
-    say concatmt contrast "$(model "$system")" demo/testbed/contrastive/*.jsonl \
-        --output "demo/$system.items.jsonl"
-done
+say concatmt evaluate base=$runs/base s4to4+cd=$runs/s4to4+cd \
+    s4to4+cd+shift+pers=$runs/s4to4+cd+shift+pers --on demo/testbed --output demo/evaluation \
+    --measure contrastive --measure generative --measure quality
 
-tell "Documents in, the same number of lines out"
-head -n 12 demo/testbed/test.en > demo/input.en
-say concatmt translate "$(model s4to4+cd)" demo/input.en --output demo/output.ru
-paste demo/input.en demo/output.ru | awk -F'\t' '{ printf "%-60s %s\n", $1, $2 }'
+tell "The best that each observer could do: see the table of bounds in demo/testbed/card.md"
+tell "The report, with plots: demo/evaluation/evaluation.html"
+tell "Next, your own corpus: copy examples/sample/sample.yaml, put your files in it, then
+#   concatmt prepare my.yaml --output data
+#   concatmt train my.yaml --data data --system s4to4+cd --output runs/mine
+#   concatmt translate runs/mine/model talk.en --output talk.de"
