@@ -64,6 +64,13 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_starting_imports_nothing_that_a_translation_may_not_need() -> None:
+    heavy = {"sacremoses", "sentencepiece", "tokenizers", "sacrebleu", "scipy", "torch._dynamo"}
+    program = "import sys, concatmt.cli, concatmt.decoding.job; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert not heavy & set(done.stdout.decode().split())
+
+
 def test_a_text_comes_out_line_by_line(
     run: Callable[..., Done], model: Path, tmp_path: Path
 ) -> None:

@@ -123,8 +123,11 @@ class Search:
         limits = [self._limits(window) for window in windows]
         self.boundaries = rule.start(sentences, self._tensor(_padded(limits, 1)), given)
         # Tokens of the longest hypothesis there can be, with its boundaries.
-        free = [row[len(window.forced) :] for row, window in zip(limits, windows, strict=True)]
-        self.longest = [sum(row) + len(row) for row in free]
+        if config.constrained:
+            limits = [
+                row[len(window.forced) :] for row, window in zip(limits, windows, strict=True)
+            ]
+        self.longest = [sum(row) + len(row) for row in limits]
         empty = self._tensor([[[]]] * len(windows))
         self.tokens = empty.long()  # (B, H, steps)
         self.sums = empty  # (B, H, steps) sums of log-probs up to each token

@@ -20,7 +20,8 @@ from concatmt.signature import Signature, Value
 from concatmt.text.pipeline import TextPipeline
 
 TOGETHER = 64  # documents that are translated side by side, in `prefix`
-GROUP = 128  # documents that take turns in that
+GROUP = 128  # documents that take turns in that, at most
+SMALL_GROUP = 32  # documents, from which on a group is worth a thread of its own
 DOCUMENTS_AT_A_TIME = 256
 
 
@@ -124,9 +125,10 @@ class Translator:
         """Several passages at a time, of different documents."""
         if self.config.mode == "redecode" or self.config.target_context != "own":
             return self._independently(passages)
-        # The longest begin, and every group has its share of them.
+        # The longest begin, and every group has its share of them. There are two if possible,
+        # for two threads; how many must not depend on the machine.
         order = sorted(range(len(passages)), key=lambda i: (-len(passages[i].source), i))
-        count = -(-len(order) // GROUP)
+        count = max(-(-len(order) // GROUP), min(2, len(order) // SMALL_GROUP))
         groups = [order[first::count] for first in range(count)]
 
         def run(group: list[int]) -> tuple[list[list[Translation]], Report]:

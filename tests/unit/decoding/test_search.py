@@ -132,6 +132,7 @@ def test_the_best_are_the_same_however_few_are_wanted(constrained: bool) -> None
         engine = Engine(make_model("s4to4", 12, seed=seed, sharpness=3.0))
         config = SearchConfig(beam=4, length_penalty=penalty, constrained=constrained)
         windows = make_windows(12, 3, 12, seed)
+        windows += [Window(w.source, w.source[:-1]) for w in windows]
         whole = translate_windows(engine, windows, config, PoolConfig())
         for wanted in (1, 2):
             found = translate_windows(engine, windows, config, PoolConfig(), wanted)
