@@ -30,6 +30,8 @@ from concatmt.text.vocabulary import END, SEPARATOR
 
 FIRST_STEPS = 48  # for which the cache has room at first
 LEAVE_TOGETHER = 0.125  # share of the windows in a batch that must be finished for them to leave it
+TIDY_STEPS = 16  # after which columns that nobody sees any more are looked for
+TIDY_SHARE = 0.75  # of the columns, above which they stay as they are
 CERTAINTY = 1e-5  # by how much a score must be out of reach: log-probs are rounded
 
 Sentence = Sequence[int]  # token ids without separator
@@ -267,7 +269,19 @@ class Search:
         self.sums = torch.cat([self.sums[at], scores[:, :, None]], dim=2)
         self.visible = self.visible[at]
         self.scores = scores
+        if self.tokens.shape[2] % TIDY_STEPS == 0:
+            self._tidy()
         return tokens, segments
+
+    def _tidy(self) -> None:
+        """Throw out columns that no hypothesis descends from, if that makes a difference."""
+        seen = self.visible.any(dim=1)  # (B, C)
+        width = int(seen.sum(dim=1).max())
+        if width > TIDY_SHARE * seen.shape[1]:
+            return
+        columns = seen.long().argsort(dim=1, descending=True, stable=True)[:, :width]
+        self.cache.keep(columns)
+        self.visible = self.visible.gather(2, columns[:, None].expand(-1, self.config.beam, -1))
 
 
 def _padded(rows: Sequence[list[int]], value: int) -> list[list[int]]:
