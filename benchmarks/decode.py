@@ -3,9 +3,12 @@
     python benchmarks/decode.py --peer .bench-venv/bin/python [--sizes small base] [--rounds 3]
 
 Random weights end no sentence, so every translation has exactly as many tokens as its source: no
-engine gains by stopping early. All run on one thread, in turn, and CPU seconds are compared: what
-else the machine does cancels out. Prints tokens/s, ratios and how many translations are equal.
-The peer's venv needs torch, transformers, ctranslate2 and safetensors.
+engine gains by stopping early. Each engine has `--threads` threads: ours and CTranslate2's
+(`inter_threads`) work on different batches, MarianMT's on one. Every engine first runs once with
+each of the `--batches`, and then, in turn with the others, with the one that was best for it.
+Seconds are those of the clock and of the CPU; on a machine that does other things too, only the
+latter mean something. Prints tokens/s, ratios and how many translations are equal. The peer's venv
+needs torch, transformers, ctranslate2 and safetensors.
 """
 
 import argparse
@@ -15,8 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,8 +30,8 @@ from torch import Tensor
 
 from concatmt.decoding.boundaries import Allowed, Free
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.pool import PoolConfig, plan
-from concatmt.decoding.search import Search, SearchConfig, Window
+from concatmt.decoding.pool import PoolConfig, in_threads, plan
+from concatmt.decoding.search import Hypothesis, Search, SearchConfig, Window
 from concatmt.files import write_json
 from concatmt.model.config import SIZES, ModelConfig
 from concatmt.model.encodings import FIRST_POSITION, sinusoid
@@ -37,6 +42,13 @@ from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
 VOCABULARY = {"small": 8000, "base": 32000, "tiny": 8000}
 SENTENCE = 9  # tokens of each of the four sentences, without its boundary
 LENGTH = 4 * (SENTENCE + 1)  # tokens of a translation, the last of them <end>
+PEERS = ("transformers", "ctranslate2 float32", "ctranslate2 int8")
+PAIRS = (
+    ("ours float32", "ctranslate2 float32"),
+    ("ours float32", "transformers"),
+    ("ours int8", "ctranslate2 int8"),
+    ("ours int8", "ours float32"),
+)
 
 
 def build(size: str) -> Transformer:
@@ -76,18 +88,28 @@ class FixedSearch(Search):
         self.boundaries = Exactly(rule.sentences, rule.limits, rule.separators, rule.words)
 
 
-def ours(engine: Engine, windows: list[Window], beam: int, batch: int) -> tuple[float, Any]:
-    """CPU seconds and translations."""
+class Run(NamedTuple):
+    """One translation of all windows."""
+
+    seconds: float
+    cpu_seconds: float
+    found: list[list[int]]
+
+
+def ours(engine: Engine, windows: list[Window], beam: int, threads: int, batch: int) -> Run:
+    """By concatmt."""
     config = SearchConfig(beam=beam, constrained=False, length_factor=0, length_constant=LENGTH - 1)
-    start = time.process_time()
+    start, cpu_start = time.perf_counter(), time.process_time()
     found: list[list[int]] = [[] for _ in windows]
-    pool = PoolConfig(windows=batch, tokens=1 << 20)
-    for rows in plan([window.cost for window in windows], pool):
-        for row, beams in zip(
-            rows, FixedSearch(engine, [windows[i] for i in rows], config).run(), strict=True
-        ):
+    batches = plan([window.cost for window in windows], PoolConfig(windows=batch, tokens=1 << 20))
+
+    def search(rows: list[int]) -> list[list[Hypothesis]]:
+        return FixedSearch(engine, [windows[i] for i in rows], config).run()
+
+    for rows, hypotheses in zip(batches, in_threads(search, batches, threads), strict=True):
+        for row, beams in zip(rows, hypotheses, strict=True):
             found[row] = beams[0].tokens
-    return time.process_time() - start, found
+    return Run(time.perf_counter() - start, time.process_time() - cpu_start, found)
 
 
 def export(model: Transformer, folder: Path) -> None:
@@ -157,14 +179,13 @@ class Peers:
             text=True,
         )
 
-    def ask(self, name: str) -> tuple[float, list[list[int]]]:
-        """CPU seconds and translations."""
+    def ask(self, name: str, batch: int) -> Run:
+        """All windows by one of the peers."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(name + "\n")
+        self.process.stdin.write(json.dumps({"name": name, "batch": batch}) + "\n")
         self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        return answer["seconds"], answer["found"]
+        return Run(**json.loads(self.process.stdout.readline()))
 
     def close(self) -> None:
         """End it."""
@@ -177,58 +198,85 @@ def compare(peer: str, size: str, arguments: argparse.Namespace) -> dict[str, An
     """All engines in turn."""
     model = build(size)
     windows = make_windows(arguments.windows, VOCABULARY[size])
-    names = ["transformers", "ctranslate2 float32", "ctranslate2 int8"]
-    engines = {"ours float32": Engine(model), "ours int8": Engine(model, int8=True)}
-    shape = SIZES[size]
-    seconds: dict[str, list[float]] = {}
-    found: dict[str, list[list[int]]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         export(model, folder)
-        inputs = [[*[t for s in w.source for t in (*s, SEPARATOR)][:-1], END] for w in windows]
-        (folder / "windows.json").write_text(json.dumps(inputs))
-        spec = {
-            "dim": shape.dim,
-            "layers": shape.encoder.layers,
-            "heads": shape.encoder.heads,
-            "ffn": shape.encoder.feed_forward,
-            "vocabulary": VOCABULARY[size],
-            "beam": arguments.beam,
-            "batch": arguments.batch,
-            "length": LENGTH - 1,
-            "windows": str(folder / "windows.json"),
-            "ctranslate2": str(folder / "ct2"),
-            "marian": str(folder / "marian.safetensors"),
+        peers = Peers(peer, peer_spec(size, windows, folder, arguments))
+        engines = our_engines(model, windows, arguments)
+        for label in PEERS:
+            engines[label] = partial(peers.ask, label)
+        best = {
+            label: min(arguments.batches, key=lambda batch: run(batch).cpu_seconds)
+            for label, run in engines.items()
         }
-        peers = Peers(peer, spec)
+        runs: dict[str, list[Run]] = {label: [] for label in engines}
         for _ in range(arguments.rounds):
-            for label, engine in engines.items():
-                time_of, found[label] = ours(engine, windows, arguments.beam, arguments.batch)
-                seconds.setdefault(label, []).append(time_of)
-            for label in names:
-                time_of, found[label] = peers.ask(label)
-                seconds.setdefault(label, []).append(time_of)
+            for label, run in engines.items():
+                runs[label].append(run(best[label]))
         peers.close()
-    tokens = len(windows) * LENGTH
-    result: dict[str, Any] = {
-        label: {
-            "tokens_per_cpu_second": tokens / statistics.median(values),
-            "equal_to_ours_float32": sum(
-                a == b[: len(a)] for a, b in zip(found["ours float32"], found[label], strict=True)
-            )
-            / len(windows),
-        }
-        for label, values in seconds.items()
+    return {**speeds(runs, best), **ratios(runs)}
+
+
+def our_engines(
+    model: Transformer, windows: list[Window], arguments: argparse.Namespace
+) -> dict[str, Callable[[int], Run]]:
+    """Functions of the batch size."""
+    return {
+        f"ours {precision}": partial(
+            ours, Engine(model, precision == "int8"), windows, arguments.beam, arguments.threads
+        )
+        for precision in ("float32", "int8")
     }
-    for a, b in (
-        ("ours float32", "ctranslate2 float32"),
-        ("ours float32", "transformers"),
-        ("ours int8", "ctranslate2 int8"),
-        ("ours int8", "ours float32"),
-    ):
-        ratios = [y / x for x, y in zip(seconds[a], seconds[b], strict=True)]
-        result[f"{a} / {b}"] = statistics.median(ratios)
-    return result
+
+
+def peer_spec(
+    size: str, windows: list[Window], folder: Path, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """What the peers are told; the windows go by file."""
+    inputs = [[*[t for s in w.source for t in (*s, SEPARATOR)][:-1], END] for w in windows]
+    (folder / "windows.json").write_text(json.dumps(inputs))
+    shape = SIZES[size]
+    return {
+        "dim": shape.dim,
+        "layers": shape.encoder.layers,
+        "heads": shape.encoder.heads,
+        "ffn": shape.encoder.feed_forward,
+        "vocabulary": VOCABULARY[size],
+        "beam": arguments.beam,
+        "threads": arguments.threads,
+        "length": LENGTH - 1,
+        "windows": str(folder / "windows.json"),
+        "ctranslate2": str(folder / "ct2"),
+        "marian": str(folder / "marian.safetensors"),
+    }
+
+
+def speeds(runs: dict[str, list[Run]], best: dict[str, int]) -> dict[str, Any]:
+    """Of each engine: its best batch, tokens a second, and the share of equal translations."""
+    wanted = runs["ours float32"][-1].found
+    tokens = len(wanted) * LENGTH
+    return {
+        label: {
+            "batch": best[label],
+            "tokens_per_second": [tokens / run.seconds for run in of_label],
+            "tokens_per_cpu_second": [tokens / run.cpu_seconds for run in of_label],
+            "equal_to_ours_float32": statistics.mean(
+                a == b[: len(a)] for a, b in zip(wanted, of_label[-1].found, strict=True)
+            ),
+        }
+        for label, of_label in runs.items()
+    }
+
+
+def ratios(runs: dict[str, list[Run]]) -> dict[str, Any]:
+    """Of speeds, round by round, and their medians."""
+    found = {}
+    for a, b in PAIRS:
+        for clock in ("seconds", "cpu_seconds"):
+            pairs = zip(runs[a], runs[b], strict=True)
+            values = [getattr(y, clock) / getattr(x, clock) for x, y in pairs]
+            found[f"{a} / {b}, {clock}"] = {"median": statistics.median(values), "all": values}
+    return found
 
 
 def main() -> None:
@@ -236,13 +284,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer", required=True)
     parser.add_argument("--sizes", nargs="+", default=["small", "base"])
-    parser.add_argument("--windows", type=int, default=64)
-    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--windows", type=int, default=128)
+    parser.add_argument("--batches", type=int, nargs="+", default=[8, 16, 32, 64])
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--beam", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(arguments.threads)
     results: dict[str, Any] = {
         "command": " ".join(["python", "benchmarks/decode.py", *sys.argv[1:]]),
         "torch": torch.__version__,

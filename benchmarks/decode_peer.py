@@ -1,7 +1,8 @@
 """The peers of benchmarks/decode.py, run in a venv of their own: CTranslate2 and MarianMT.
 
-Answers each line on stdin (`name`) by translating all windows once, with a line of JSON: CPU
-seconds of this process, and the translations. Knows nothing of concatmt.
+Answers each line on stdin (`{"name", "batch"}`) by translating all windows once, with a line of
+JSON: seconds of the clock and of this process' CPU time, and the translations. Knows nothing of
+concatmt.
 """
 
 import json
@@ -19,19 +20,25 @@ PAD, END = 0, 3
 Tokens = list[list[int]]
 
 
-def ctranslate2_peer(spec: dict[str, str | int], quantization: str) -> Callable[[Tokens], Tokens]:
-    """CTranslate2 with the exported weights, one thread."""
+Peer = Callable[[Tokens, int], Tokens]  # windows and batch size
+
+
+def ctranslate2_peer(spec: dict[str, str | int], quantization: str) -> Peer:
+    """CTranslate2 with the exported weights, one batch on each thread."""
     translator = ctranslate2.Translator(
-        str(spec["ctranslate2"]), compute_type=quantization, inter_threads=1, intra_threads=1
+        str(spec["ctranslate2"]),
+        compute_type=quantization,
+        inter_threads=int(spec["threads"]),
+        intra_threads=1,
     )
     length = int(spec["length"])
 
-    def run(windows: Tokens) -> Tokens:
+    def run(windows: Tokens, batch: int) -> Tokens:
         found = translator.translate_batch(
             [[*map(str, window[:-1]), "<end>"] for window in windows],
             beam_size=int(spec["beam"]),
             length_penalty=0.6,
-            max_batch_size=int(spec["batch"]),
+            max_batch_size=batch,
             min_decoding_length=length,
             max_decoding_length=length,
         )
@@ -40,7 +47,7 @@ def ctranslate2_peer(spec: dict[str, str | int], quantization: str) -> Callable[
     return run
 
 
-def marian_peer(spec: dict[str, str | int]) -> Callable[[Tokens], Tokens]:
+def marian_peer(spec: dict[str, str | int]) -> Peer:
     """MarianMT with the same weights (post-norm, shared embeddings, positions from 2)."""
     stack = {
         f"{side}_{key}": spec[name]
@@ -67,13 +74,13 @@ def marian_peer(spec: dict[str, str | int]) -> Callable[[Tokens], Tokens]:
     model.tie_weights()
     length, beam = int(spec["length"]), int(spec["beam"])
 
-    def run(windows: Tokens) -> Tokens:
+    def run(windows: Tokens, batch: int) -> Tokens:
         found = []
-        for start in range(0, len(windows), int(spec["batch"])):
-            batch = torch.tensor(windows[start : start + int(spec["batch"])])
+        for start in range(0, len(windows), batch):
+            rows = torch.tensor(windows[start : start + batch])
             ids = model.generate(
-                batch,
-                attention_mask=torch.ones_like(batch),
+                rows,
+                attention_mask=torch.ones_like(rows),
                 num_beams=beam,
                 length_penalty=0.6,
                 min_new_tokens=length,
@@ -90,23 +97,28 @@ def marian_peer(spec: dict[str, str | int]) -> Callable[[Tokens], Tokens]:
 def main() -> None:
     """Serve until stdin ends."""
     spec = json.loads(sys.argv[1])
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(spec["threads"]))
     windows = json.loads(Path(spec["windows"]).read_text())
     peers = {
         "ctranslate2 float32": lambda: ctranslate2_peer(spec, "float32"),
         "ctranslate2 int8": lambda: ctranslate2_peer(spec, "int8"),
         "transformers": lambda: marian_peer(spec),
     }
-    built: dict[str, Callable[[Tokens], Tokens]] = {}
+    built: dict[str, Peer] = {}
     for line in sys.stdin:
-        name = line.strip()
+        question = json.loads(line)
+        name = question["name"]
         if name not in built:
             built[name] = peers[name]()
-            built[name](windows[:2])
-        start = time.process_time()
-        found = built[name](windows)
-        seconds = time.process_time() - start
-        print(json.dumps({"seconds": seconds, "found": found}), flush=True)
+            built[name](windows[:2], 2)
+        start, cpu_start = time.perf_counter(), time.process_time()
+        found = built[name](windows, question["batch"])
+        answer = {
+            "seconds": time.perf_counter() - start,
+            "cpu_seconds": time.process_time() - cpu_start,
+            "found": found,
+        }
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,52 +1,62 @@
 """Contrastive scoring beside scoring every candidate as a whole window: same model, same scores.
 
-    python benchmarks/score.py SETS... [--size base] [--items 300] [--output scores.json]
+    python benchmarks/score.py SETS... [--sizes base] [--items 300] [--output scores.json]
 
 SETS are contrastive sets, as Voita's four JSON files; of each the first items are taken, in
-proportion to its size. Words become ids of a plain vocabulary, weights are random. Both ways run
-on one thread, in turn, and CPU seconds are compared. The whole windows are sorted by length too.
+proportion to its size (`--items 0`: all). Words become ids of a plain vocabulary, or pieces with
+`--text MODEL`, the directory of a model whose text pipeline to use; weights are random. On one
+thread and in turn run: shared beginnings once; whole windows in padded batches sorted by length;
+whole windows by the engine of the first, without padding. CPU seconds are compared. Also counted
+is what both ways need in multiplications at least: their ratio is as much as sharing can give.
 """
 
 import argparse
 import json
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from operations import Counter
 
 from concatmt.corpus.batch import WindowBatch
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.pool import PoolConfig
-from concatmt.decoding.scoring import ScoringItem, score_items
+from concatmt.decoding.scoring import ScoringItem, Tree, build_trees, score_items, score_trees
 from concatmt.evaluation.sets import read_set
 from concatmt.files import write_json
 from concatmt.model.config import SIZES, ModelConfig
+from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.loss import target_log_probs
 from concatmt.model.systems import parse_system
 from concatmt.model.transformer import Transformer
+from concatmt.text.pipeline import TextPipeline
 
 VOCABULARY = {"small": 8000, "base": 32000, "tiny": 8000}
 BATCH = 64
 
 
-def read_items(paths: Sequence[Path], count: int, vocabulary: int) -> list[ScoringItem]:
-    """`count` items, each word a token."""
+def read_items(
+    paths: Sequence[Path], count: int, vocabulary: int, text: Path | None = None
+) -> list[ScoringItem]:
+    """`count` items (0: all), of words or of the pieces of a text pipeline."""
     sets = [read_set(path) for path in paths]
     total = sum(len(one.items) for one in sets)
+    pipeline = TextPipeline.load(text) if text else None
 
-    def encode(sentence: str) -> list[int]:
-        words = sentence.split()
-        return [4 + sum(map(ord, word)) * 7919 % (vocabulary - 4) for word in words]
+    def words(sentence: str) -> list[int]:
+        return [4 + sum(map(ord, word)) * 7919 % (vocabulary - 4) for word in sentence.split()]
 
+    source = pipeline.source.encode if pipeline else words
+    target = pipeline.target.encode if pipeline else words
     return [
         ScoringItem(
-            [encode(s) for s in item.source], [[encode(s) for s in t] for t in item.targets]
+            [source(s) for s in item.source], [[target(s) for s in t] for t in item.targets]
         )
         for one in sets
-        for item in one.items[: max(1, count * len(one.items) // total)]
+        for item in one.items[: max(1, (count or total) * len(one.items) // total)]
     ]
 
 
@@ -65,8 +75,53 @@ def whole_windows(model: Transformer, items: Sequence[ScoringItem]) -> list[list
     return found
 
 
+def packed_windows(
+    engine: Engine, items: Sequence[ScoringItem], pool: PoolConfig
+) -> list[list[float]]:
+    """Every candidate on its own, by the engine that shares beginnings: nothing is shared."""
+    windows = [ScoringItem(item.source, [target]) for item in items for target in item.targets]
+    scores = score_trees(engine, [Tree(window) for window in windows], pool)
+    return [of_window for (of_window,) in scores]
+
+
+def count(size: str, items: Sequence[ScoringItem]) -> dict[str, Any]:
+    """What either way needs, in 10^9 multiply-adds, and the ratio that is in reach."""
+    whole, shared = (Counter(SIZES[size], VOCABULARY[size]) for _ in range(2))
+    for item in items:
+        for target in item.targets:
+            length = tokens_of(target)
+            whole.encode(tokens_of(item.source))
+            whole.decode(range(1, length + 1), tokens_of(item.source))
+            whole.logits(length)
+    trees, _ = build_trees(items)
+    for tree in trees:
+        shared.encode(tokens_of(tree.source))
+        depths = [t - FIRST_POSITION + 1 for t in tree.positions]
+        shared.decode(depths, tokens_of(tree.source))
+        shared.logits(len(tree.tokens))
+    windows = [(item.source, target) for item in items for target in item.targets]
+    return {
+        "source_tokens": [
+            sum(tokens_of(source) for source, _ in windows),
+            sum(tokens_of(tree.source) for tree in trees),
+        ],
+        "target_tokens": [
+            sum(tokens_of(target) for _, target in windows),
+            sum(len(tree.tokens) for tree in trees),
+        ],
+        "whole_windows": whole.sum.rounded(),
+        "shared": shared.sum.rounded(),
+        "ratio_in_reach": whole.sum.total / shared.sum.total,
+    }
+
+
+def tokens_of(window: Sequence[Sequence[int]]) -> int:
+    """With a boundary for each sentence."""
+    return sum(map(len, window)) + len(window)
+
+
 def compare(size: str, items: Sequence[ScoringItem], rounds: int) -> dict[str, Any]:
-    """Both ways in turn."""
+    """All ways in turn."""
     torch.manual_seed(1)
     config = ModelConfig(
         architecture=SIZES[size],
@@ -77,25 +132,36 @@ def compare(size: str, items: Sequence[ScoringItem], rounds: int) -> dict[str, A
     model = Transformer(config).eval()
     engine = Engine(model)
     pool = PoolConfig(windows=BATCH, tokens=4096, threads=1)
-    ours, theirs, difference = [], [], 0.0
+    ways: dict[str, Callable[[], list[list[float]]]] = {
+        "shared": lambda: [one for item in score_items(engine, items, pool) for one in item],
+        "padded": lambda: whole_windows(model, items),
+        "packed": lambda: packed_windows(engine, items, pool),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    found = {}
     for _ in range(rounds):
-        start = time.process_time()
-        shared = score_items(engine, items, pool)
-        ours.append(time.process_time() - start)
-        start = time.process_time()
-        whole = whole_windows(model, items)
-        theirs.append(time.process_time() - start)
-        flat = [candidate for item in shared for candidate in item]
-        difference = max(
-            abs(a - b) for x, y in zip(flat, whole, strict=True) for a, b in zip(x, y, strict=True)
-        )
+        for name, way in ways.items():
+            start = time.process_time()
+            found[name] = way()
+            seconds[name].append(time.process_time() - start)
     windows = sum(len(item.targets) for item in items)
     return {
         "windows": windows,
-        "windows_per_cpu_second": windows / statistics.median(ours),
-        "whole_windows_per_cpu_second": windows / statistics.median(theirs),
-        "ratio": statistics.median(b / a for a, b in zip(ours, theirs, strict=True)),
-        "largest_difference": difference,
+        "windows_per_cpu_second": {
+            name: windows / statistics.median(of_way) for name, of_way in seconds.items()
+        },
+        **{
+            f"ratios_to_{name}_windows": [
+                b / a for a, b in zip(seconds["shared"], seconds[name], strict=True)
+            ]
+            for name in ("padded", "packed")
+        },
+        "largest_difference": max(
+            abs(a - b)
+            for x, y in zip(found["shared"], found["padded"], strict=True)
+            for a, b in zip(x, y, strict=True)
+        ),
+        "operations": count(size, items),
     }
 
 
@@ -105,13 +171,14 @@ def main() -> None:
     parser.add_argument("sets", nargs="+", type=Path)
     parser.add_argument("--sizes", nargs="+", default=["small", "base"])
     parser.add_argument("--items", type=int, default=300)
+    parser.add_argument("--text", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     results = {}
     for size in arguments.sizes:
-        items = read_items(arguments.sets, arguments.items, VOCABULARY[size])
+        items = read_items(arguments.sets, arguments.items, VOCABULARY[size], arguments.text)
         results[size] = compare(size, items, arguments.rounds)
         print(size, json.dumps(results[size], indent=1), flush=True)
     if arguments.output:

@@ -64,6 +64,13 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_starting_imports_nothing_that_a_translation_may_not_need() -> None:
+    heavy = {"sacremoses", "sentencepiece", "tokenizers", "sacrebleu", "scipy", "torch._dynamo"}
+    program = "import sys, concatmt.cli, concatmt.decoding.job; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert not heavy & set(done.stdout.decode().split())
+
+
 def test_a_text_comes_out_line_by_line(
     run: Callable[..., Done], model: Path, tmp_path: Path
 ) -> None:
@@ -155,6 +162,30 @@ def test_several_processes_write_the_same_bytes_as_one(
     one = (tmp_path / "one.txt").read_bytes()
     assert one == (tmp_path / "two.txt").read_bytes()
     assert one.count(b"\n") == text.read_bytes().count(b"\n")
+
+
+@pytest.mark.parametrize("lines", [3, 1300])
+def test_torchrun_writes_the_same_bytes_and_leaves_nothing_behind(
+    run: Callable[..., Done], model: Path, text: Path, tmp_path: Path, lines: int
+) -> None:
+    # With few lines there is one chunk: a process without work may be late, and must not wait.
+    (tmp_path / "in.txt").write_text("\n".join(text.read_text().split("\n")[:lines]) + "\n")
+    options = ["translate", str(model), "in.txt", "--mode", "redecode", *QUICK]
+    run(*options, "--output", "one.txt")
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    command = [*launch, "-m", "concatmt", *options]
+    subprocess.run([*command, "--output", "two.txt"], cwd=tmp_path, check=True, timeout=300)
+    assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "two.txt").read_bytes()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_several_processes_need_a_file_to_write(
+    run: Callable[..., Done], model: Path, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    refused = run("translate", model, text, *QUICK)
+    assert refused.returncode == 2
+    assert "give --output" in refused.stderr
 
 
 def test_input_that_changed_is_not_mixed_with_the_old(

@@ -121,6 +121,9 @@ def translate(
     paths = inputs or [STDIN]
     if resume and output is None:
         raise UserError("--resume: only a run with --output can be continued")
+    shard = Shard.from_environment()
+    if shard.count > 1 and output is None:
+        raise UserError("several processes can only write a file: give --output")
     for path in paths:
         if path != STDIN and not path.is_file():
             raise UserError(f"{path}: no such file")
@@ -133,7 +136,7 @@ def translate(
         if output is None:
             counted: Report | None = translate_stream(job, parts, sys.stdout, bar)
         else:
-            journal = Journal(output, translator.signature, Shard.from_environment(), resume)
+            journal = Journal(output, translator.signature, shard, resume)
             counted = translate_file(job, parts, journal, bar)
     if counted is None:
         return

@@ -46,16 +46,22 @@ class Projection:
         logits[:, self.vocabulary :] = -torch.inf
         return logits
 
-    def log_probs(self, hidden: Tensor, tokens: Tensor) -> Tensor:
-        """(R,) log-probabilities of `tokens` (R,) under hidden states (R, D), in slices of rows."""
-        rows = max(1, LOGITS_AT_A_TIME // self.vocabulary)
-        scores = hidden.new_empty(len(hidden))
-        for start in range(0, len(hidden), rows):
-            part = slice(start, start + rows)
-            logits = self.logits(hidden[part])
-            hits = logits.gather(1, tokens[part, None])[:, 0]
+    def log_probs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
+        """(E,) log-probabilities of `tokens` (E,), each under the hidden state in its row.
+
+        hidden: (R, D), worked on in slices; rows: (E,) ascending, several tokens may share one.
+        """
+        size = max(1, LOGITS_AT_A_TIME // self.vocabulary)
+        starts = torch.arange(0, len(hidden) + size, size, device=hidden.device)
+        edges = torch.searchsorted(rows, starts).tolist()
+        scores = hidden.new_empty(len(rows))
+        for number, part in enumerate(torch.split(hidden, size)):
+            of_part = slice(edges[number], edges[number + 1])
+            at = rows[of_part] - number * size
+            logits = self.logits(part)
+            hits = logits[at, tokens[of_part]]
             peaks = logits.amax(dim=1, keepdim=True)
-            scores[part] = hits - _masses(logits, peaks).log_().add_(peaks[:, 0])
+            scores[of_part] = hits - _masses(logits, peaks).log_().add_(peaks[:, 0])[at]
         return scores
 
     def __call__(self, hidden: Tensor, count: int) -> Candidates:

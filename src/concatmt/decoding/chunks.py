@@ -22,7 +22,7 @@ class ChunkSize:
 
 # Windows of `redecode` are independent: a chunk is what is worth sorting by length. In `prefix`
 # documents go side by side: it takes many of them, whatever their length.
-SIZES = {"redecode": ChunkSize(1024, 1024), "prefix": ChunkSize(4096, 128)}
+SIZES = {"redecode": ChunkSize(1024, 1024), "prefix": ChunkSize(8192, 256)}
 
 
 @dataclass

@@ -6,38 +6,42 @@ the model is. Does not know hypotheses, windows or text.
 
 import copy
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side
 from concatmt.decoding.candidates import Candidates, Projection
 from concatmt.decoding.quantize import QuantizedLinear
 from concatmt.model.cache import Cache
-from concatmt.model.transformer import Memory, Transformer
+from concatmt.model.packing import Packing
+from concatmt.model.transformer import Memory, PackedMemory, Transformer
 
 
 class Engine:
     """Encoder, decoder and output layer of a model, for inference."""
 
     def __init__(self, model: Transformer, int8: bool = False) -> None:
-        """With `int8` the model is copied and its linear layers quantised, on the CPU."""
+        """The model's linear layers are copied in the form that decoding wants; `int8`: rounded."""
         self.config = model.config
         self.device = model.output.weight.device
         self.int8 = int8
-        self.model = quantized_copy(model) if int8 else model
+        self.model = quantized_copy(model) if int8 else copy_with(model, LinearByColumns)
         self.projection = Projection(
             model.output.weight.detach(), _quantize if int8 else _Transposed
         )
 
-    def encode(self, source: Side, sentences: Tensor) -> Memory:
+    def encode(self, source: Side, sentences: Tensor) -> PackedMemory:
         """What the decoder needs of source windows; `sentences` (B,) is n."""
-        memory = self.model.encode(source.to(self.device), sentences.to(self.device))
-        # Looked at in every step: worth laying out head by head.
-        layers = tuple((keys.contiguous(), values.contiguous()) for keys, values in memory.layers)
-        return replace(memory, layers=layers)
+        return self.model.encode_packed(source.to(self.device), sentences.to(self.device))
+
+    def fill(
+        self, tokens: Tensor, k: Tensor, lengths: Sequence[int], memory: PackedMemory, cache: Cache
+    ) -> None:
+        """The first decoder inputs of windows into an empty cache; see `Transformer.fill`."""
+        self.model.fill(tokens, k, lengths, memory, cache)
 
     def decode(
         self,
@@ -46,7 +50,7 @@ class Engine:
         k: Tensor,
         memory: Memory,
         cache: Cache | None = None,
-        visible: Tensor | None = None,
+        visible: Tensor | Packing | None = None,
     ) -> Tensor:
         """Hidden states (B, T, D) of decoder inputs (B, T); see `Transformer.decode`."""
         return self.model.decode(tokens, t, k, memory, cache, visible)
@@ -63,20 +67,38 @@ class Engine:
         """(R, D) -> (R, V) log-probabilities of every token."""
         return self.projection.logits(hidden)[:, : self.projection.vocabulary].log_softmax(dim=1)
 
-    def log_probs(self, hidden: Tensor, tokens: Tensor) -> Tensor:
-        """(R,) float32: log-probabilities of `tokens` (R,) under hidden states (R, D)."""
-        return self.projection.log_probs(hidden, tokens)
+    def log_probs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
+        """(E,) float32: log-probabilities of `tokens` (E,), each under one of `hidden` (R, D)."""
+        return self.projection.log_probs(hidden, rows, tokens)
+
+
+class LinearByColumns(nn.Module):
+    """A linear layer with its weight stored by columns: a few per cent faster for few rows."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.weight = linear.weight.detach().t().contiguous().t()
+        self.bias = None if linear.bias is None else linear.bias.detach()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., in) -> (..., out)"""
+        return F.linear(x, self.weight, self.bias)
 
 
 def quantized_copy(model: Transformer) -> Transformer:
-    """The model with every linear layer of its blocks in int8; embeddings are shared with it."""
+    """The model with every linear layer of its blocks in int8."""
+    return copy_with(model, lambda linear: QuantizedLinear(linear.weight.detach(), linear.bias))
+
+
+def copy_with(model: Transformer, make: Callable[[nn.Linear], nn.Module]) -> Transformer:
+    """The model with other linear layers in its blocks; embeddings are shared with it."""
     kept = {id(parameter): parameter for parameter in model.parameters()}
     # Nothing is copied but the tree of modules: the new layers replace the old ones in it.
     twin = copy.deepcopy(model, memo=dict(kept))
     for module in list(twin.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, nn.Linear) and child is not twin.output:
-                setattr(module, name, QuantizedLinear(child.weight.detach(), child.bias))
+                setattr(module, name, make(child))
     return twin
 
 

@@ -70,5 +70,6 @@ def translate_file(
         job.history = entry.history
         progress.advance(len(chunk))
     if journal.shard.rank:
+        journal.leave()
         return None
     return journal.join(count, job.writer.head(job.translator.signature))

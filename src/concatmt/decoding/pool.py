@@ -30,15 +30,19 @@ class PoolConfig(Settings):
 
 
 def translate_windows(
-    engine: Engine, windows: Sequence[Window], search: SearchConfig, pool: PoolConfig
+    engine: Engine,
+    windows: Sequence[Window],
+    search: SearchConfig,
+    pool: PoolConfig,
+    wanted: int | None = None,
 ) -> list[list[Hypothesis]]:
-    """The translations of each window, best first."""
+    """The translations of each window, best first: at least `wanted`, by default the whole beam."""
     method = Sampling if search.sample else Search
     found: list[list[Hypothesis]] = [[] for _ in windows]
     batches = plan([window.cost for window in windows], pool)
 
     def run(batch: list[int]) -> list[list[Hypothesis]]:
-        return method(engine, [windows[i] for i in batch], search).run()
+        return method(engine, [windows[i] for i in batch], search, wanted).run()
 
     for batch, hypotheses in zip(batches, in_threads(run, batches, pool.threads), strict=True):
         for i, of_window in zip(batch, hypotheses, strict=True):

@@ -18,7 +18,14 @@ from concatmt.text.vocabulary import END, PAD, SEPARATOR, UNK
 class Sampling(Search):
     """`beam` independent draws a window."""
 
-    def __init__(self, engine: Engine, windows: Sequence[Window], config: SearchConfig) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        windows: Sequence[Window],
+        config: SearchConfig,
+        wanted: int | None = None,
+    ) -> None:
+        """All draws are wanted: a later one may be better, whatever its sum."""
         super().__init__(engine, windows, config)
         self.random = [np.random.default_rng((config.seed, window.number)) for window in windows]
 

@@ -5,12 +5,12 @@ by the decoder every beginning that they share, as a tree of tokens in which eac
 ancestors. Position t and segment k of a token follow from its path, so the scores are those of
 teacher forcing. Does not know text or test sets.
 
-Shapes: B items, N nodes of the largest tree, D model dimension.
+Trees stand one after the other in one row, so that no padding is computed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, chain, islice
 
 import numpy as np
 import torch
@@ -21,7 +21,8 @@ from concatmt.decoding.engine import Engine
 from concatmt.decoding.pool import PoolConfig, in_threads, plan
 from concatmt.decoding.search import Sentence
 from concatmt.model.encodings import FIRST_POSITION
-from concatmt.text.vocabulary import END, PAD, SEPARATOR
+from concatmt.model.packing import Packing
+from concatmt.text.vocabulary import END, SEPARATOR
 
 LARGEST_TREE = 1024  # tokens, up to which items of one source are put together
 
@@ -63,33 +64,42 @@ def score_items(
 
     With `current_only`, of the last sentence alone: the others are seen but not scored.
     """
-    groups = _same_source(items)
-    trees = [
-        Tree(ScoringItem(items[group[0]].source, _targets(items, group)), current_only)
-        for group in groups
-    ]
-    batches = plan([tree.cost for tree in trees], pool)
+    trees, groups = build_trees(items, current_only)
     scores: list[list[list[float]]] = [[] for _ in items]
+    for group, of_tree in zip(groups, score_trees(engine, trees, pool), strict=True):
+        paths = iter(of_tree)
+        for i in group:
+            scores[i] = list(islice(paths, len(items[i].targets)))
+    return scores
+
+
+def score_trees(
+    engine: Engine, trees: Sequence["Tree"], pool: PoolConfig
+) -> list[list[list[float]]]:
+    """For each tree and each of its paths, the log-probs of the edges."""
+    batches = plan([tree.cost for tree in trees], pool)
+    scores: list[list[list[float]]] = [[] for _ in trees]
 
     def run(batch: list[int]) -> list[list[list[float]]]:
         return _score_batch(engine, [trees[i] for i in batch])
 
     for batch, of_batch in zip(batches, in_threads(run, batches, pool.threads), strict=True):
-        for tree, of_tree in zip(batch, of_batch, strict=True):
-            paths = iter(of_tree)
-            for i in groups[tree]:
-                scores[i] = list(islice(paths, len(items[i].targets)))
+        for i, of_tree in zip(batch, of_batch, strict=True):
+            scores[i] = of_tree
     return scores
 
 
-def _same_source(items: Sequence[ScoringItem]) -> list[list[int]]:
-    """Items of one source go into one tree: twins of a test set have that, and the encoder's pass.
+def build_trees(
+    items: Sequence[ScoringItem], current_only: bool = False
+) -> tuple[list["Tree"], list[list[int]]]:
+    """Trees, and which items each of them holds.
 
-    A tree that would grow large is left to itself.
+    Items of one source go into one tree, as long as it does not grow large: twins of a test set
+    have the encoder's pass in common, and beginnings too.
     """
     groups: list[list[int]] = []
-    open_groups: dict[str, int] = {}
     sizes: list[int] = []
+    open_groups: dict[str, int] = {}
     for i, item in enumerate(items):
         key = repr(item.source)
         size = sum(len(sentence) + 1 for target in item.targets for sentence in target)
@@ -100,11 +110,10 @@ def _same_source(items: Sequence[ScoringItem]) -> list[list[int]]:
             sizes.append(0)
         groups[group].append(i)
         sizes[group] += size
-    return groups
-
-
-def _targets(items: Sequence[ScoringItem], group: Sequence[int]) -> list[Sequence[Sentence]]:
-    return [target for i in group for target in items[i].targets]
+    targets = [[target for i in group for target in items[i].targets] for group in groups]
+    sources = [items[group[0]].source for group in groups]
+    pairs = zip(sources, targets, strict=True)
+    return [Tree(ScoringItem(*pair), current_only) for pair in pairs], groups
 
 
 class Tree:
@@ -122,6 +131,8 @@ class Tree:
         self.parents = [0]
         self.edges: dict[tuple[int, int], int] = {}  # (node, next token) -> number of the edge
         self.children: dict[int, int] = {}  # number of an edge -> node
+        # Where a sentence from a node leads: candidates have most of their sentences in common.
+        self.walks: dict[tuple[int, tuple[int, ...]], tuple[list[int], int]] = {}
         self.paths = [self._add(target) for target in item.targets]  # edges that are scored
 
     @property
@@ -136,13 +147,23 @@ class Tree:
         node, path = 0, []
         for place, sentence in enumerate(target):
             k = len(target) - place
-            for token in (*sentence, SEPARATOR if k > 1 else END):
-                edge = self.edges.setdefault((node, token), len(self.edges))
-                if k == 1 or not self.current_only:
-                    path.append(edge)
-                if token != END:
-                    node = self._child(edge, node, token, k)
+            key = (node, tuple(sentence))
+            if key not in self.walks:
+                self.walks[key] = self._walk(node, (*sentence, SEPARATOR if k > 1 else END), k)
+            edges, node = self.walks[key]
+            if k == 1 or not self.current_only:
+                path += edges
         return path
+
+    def _walk(self, node: int, tokens: Sequence[int], k: int) -> tuple[list[int], int]:
+        """The edges of a sentence's tokens from `node` on, and the node where they end."""
+        edges = []
+        for token in tokens:
+            edge = self.edges.setdefault((node, token), len(self.edges))
+            edges.append(edge)
+            if token != END:
+                node = self._child(edge, node, token, k)
+        return edges, node
 
     def _child(self, edge: int, node: int, token: int, k: int) -> int:
         child = self.children.get(edge)
@@ -154,50 +175,45 @@ class Tree:
             self.parents.append(node)
         return child
 
-    def visible(self, size: int) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
-        """(size, size) bool: each node sees its ancestors and itself; padding sees itself."""
-        mask = np.eye(size, dtype=np.bool_)
+    def scored(self) -> list[tuple[int, int, int]]:
+        """Node, token and number of each edge that is scored, in the order of nodes."""
+        wanted = {edge for path in self.paths for edge in path}
+        return sorted((*key, edge) for key, edge in self.edges.items() if edge in wanted)
+
+    def mask(self) -> Tensor:
+        """(nodes, nodes): 0 where a node sees another, itself or an ancestor; else -inf."""
+        visible = np.eye(len(self.tokens), dtype=np.bool_)
         for node, parent in enumerate(self.parents):
-            mask[node] |= mask[parent]
-        return mask
+            visible[node] |= visible[parent]
+        return torch.from_numpy(np.where(visible, np.float32(0), np.float32(-np.inf)))
 
 
 @torch.inference_mode()
 def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]]]:
-    sentences = torch.tensor([len(tree.source) for tree in trees])
-    memory = engine.encode(side_from_lists([tree.source for tree in trees]), sentences)
-    size = max(len(tree.tokens) for tree in trees)
+    device = engine.device
 
-    def padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
-        return torch.tensor(
-            [[*row, *[value] * (size - len(row))] for row in rows], device=engine.device
-        )
+    def row(values: Iterable[Sequence[int]]) -> Tensor:
+        return torch.tensor([list(chain.from_iterable(values))], device=device)
 
-    visible = torch.from_numpy(np.stack([tree.visible(size) for tree in trees]))
+    source = side_from_lists([tree.source for tree in trees])
+    memory = engine.encode(source, torch.tensor([len(tree.source) for tree in trees]))
+    sizes = [len(tree.tokens) for tree in trees]
     hidden = engine.decode(
-        padded([tree.tokens for tree in trees], PAD),
-        padded([tree.positions for tree in trees], FIRST_POSITION),
-        padded([tree.segments for tree in trees], 1),
-        memory,
+        row(tree.tokens for tree in trees),
+        row(tree.positions for tree in trees),
+        row(tree.segments for tree in trees),
+        memory.for_targets(sizes),
         None,
-        visible.to(engine.device),
-    )
-    rows, tokens = [], []
-    for row, tree in enumerate(trees):
-        scored = {edge for path in tree.paths for edge in path}
-        for (node, token), edge in tree.edges.items():
-            if edge in scored:
-                rows.append(row * size + node)
-                tokens.append(token)
-    scores = engine.log_probs(
-        hidden.flatten(0, 1)[torch.tensor(rows, device=engine.device)],
-        torch.tensor(tokens, device=engine.device),
-    )
-    stream = iter(scores.tolist())
+        Packing(sizes, sizes, [tree.mask().to(device) for tree in trees]),
+    )[0]
+    scored = [tree.scored() for tree in trees]
+    pairs = zip(accumulate([0, *sizes[:-1]]), scored, strict=True)
+    nodes = [start + node for start, of_tree in pairs for node, _, _ in of_tree]
+    rows, which = torch.unique_consecutive(torch.tensor(nodes, device=device), return_inverse=True)
+    tokens = row([token for _, token, _ in of_tree] for of_tree in scored)[0]
+    scores = iter(engine.log_probs(hidden[rows], which, tokens).tolist())
     found = []
-    for tree in trees:
-        # Edges are numbered in the order in which they were made, which is that of the stream.
-        edges = sorted({edge for path in tree.paths for edge in path})
-        values = {edge: next(stream) for edge in edges}
+    for tree, of_tree in zip(trees, scored, strict=True):
+        values = {edge: next(scores) for _, _, edge in of_tree}
         found.append([[values[edge] for edge in path] for path in tree.paths])
     return found

@@ -4,7 +4,8 @@ Position t and segment k travel with each hypothesis, so a step computes what te
 Keys and values of all beams of a window stand in one slab that only grows: which columns a
 hypothesis descends from is a mask, and nothing is copied when beams are reordered. The rule is
 fairseq's: a hypothesis is finished when its `<end>` is among the best `beam` candidates, and a
-window when `beam` hypotheses are. Does not know text or documents.
+window when `beam` hypotheses are, or when no other can be among those that are wanted. Does not
+know text or documents.
 
 Shapes: B windows still searched, H beams (1 at the first step), C cached columns, D dimensions.
 """
@@ -23,11 +24,15 @@ from concatmt.corpus.batch import side_from_lists
 from concatmt.decoding.boundaries import Boundaries, Free
 from concatmt.decoding.engine import Engine
 from concatmt.model.encodings import FIRST_POSITION
+from concatmt.model.packing import real_tokens
 from concatmt.settings import Settings
-from concatmt.text.vocabulary import END, PAD, SEPARATOR
+from concatmt.text.vocabulary import END, SEPARATOR
 
 FIRST_STEPS = 48  # for which the cache has room at first
-LEAVE_TOGETHER = 0.25  # share of the windows in a batch that must be finished for them to leave it
+LEAVE_TOGETHER = 0.125  # share of the windows in a batch that must be finished for them to leave it
+TIDY_STEPS = 16  # after which columns that nobody sees any more are looked for
+TIDY_SHARE = 0.75  # of the columns, above which they stay as they are
+CERTAINTY = 1e-5  # by how much a score must be out of reach: log-probs are rounded
 
 Sentence = Sequence[int]  # token ids without separator
 
@@ -98,15 +103,33 @@ class Choice(NamedTuple):
 class Search:
     """The state of a search; its rows are windows, until enough of them are finished to leave."""
 
-    def __init__(self, engine: Engine, windows: Sequence[Window], config: SearchConfig) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        windows: Sequence[Window],
+        config: SearchConfig,
+        wanted: int | None = None,
+    ) -> None:
+        """`wanted`: so many of the best hypotheses are asked for, by default the whole beam.
+
+        They are the same for any number; a search ends as soon as they are certain.
+        """
         self.engine, self.windows, self.config = engine, windows, config
+        self.wanted = min(wanted or config.beam, config.beam)
         self.finished: list[list[Hypothesis]] = [[] for _ in windows]
         self.rows = list(range(len(windows)))  # which window a row is
         self.live = [True] * len(windows)  # whether a row is still searched
         sentences = self._tensor([len(window.source) for window in windows])
         given = self._tensor([len(window.forced) for window in windows])
         rule = Boundaries if config.constrained else Free
-        self.boundaries = rule.start(sentences, self._limits(), given)
+        limits = [self._limits(window) for window in windows]
+        self.boundaries = rule.start(sentences, self._tensor(_padded(limits, 1)), given)
+        # Tokens of the longest hypothesis there can be, with its boundaries.
+        if config.constrained:
+            limits = [
+                row[len(window.forced) :] for row, window in zip(limits, windows, strict=True)
+            ]
+        self.longest = [sum(row) + len(row) for row in limits]
         empty = self._tensor([[[]]] * len(windows))
         self.tokens = empty.long()  # (B, H, steps)
         self.sums = empty  # (B, H, steps) sums of log-probs up to each token
@@ -130,44 +153,41 @@ class Search:
     def _tensor(self, values: Sequence[object]) -> Tensor:
         return torch.tensor(values, device=self.engine.device)
 
-    def _limits(self) -> Tensor:
-        """(B, K) for each sentence, or (B, 1) for the window."""
+    def _limits(self, window: Window) -> list[int]:
+        """The most tokens of each sentence, or of the window."""
         factor, constant = self.config.length_factor, self.config.length_constant
         if not self.config.constrained:
-            return self._tensor([[int(factor * w.cost) + constant] for w in self.windows])
-        limits = [[int(factor * len(s)) + constant for s in w.source] for w in self.windows]
-        longest = max(map(len, limits))
-        return self._tensor([row + [1] * (longest - len(row)) for row in limits])
+            return [int(factor * window.cost) + constant]
+        return [int(factor * len(sentence)) + constant for sentence in window.source]
 
     def _prefill(self) -> Tensor:
         """Run the source through the encoder, and `<end>` and what is forced through the decoder.
 
-        One pass, shared by all beams; returns hidden states (B, 1, D) that predict the first free
-        token.
+        Without padding, and once for all beams; returns hidden states (B, 1, D) that predict the
+        first free token.
         """
         source = side_from_lists([window.source for window in self.windows])
-        self.memory = self.engine.encode(source, self.boundaries.sentences)
-        rows, segments = zip(*map(_forced_inputs, self.windows), strict=True)
-        lengths = self._tensor([len(row) for row in rows])
-        longest = int(lengths.max())
-        tokens = self._tensor([row + [PAD] * (longest - len(row)) for row in rows])
-        k = self._tensor([of_row + [1] * (longest - len(of_row)) for of_row in segments])
-        columns = torch.arange(longest, device=self.engine.device)
-        self.prefix = lengths
-        self.cache = self.engine.cache(longest + self.config.beam * FIRST_STEPS)
-        # Padding comes after all that a token sees; later tokens see only what `visible` shows.
-        self.visible = (columns < lengths[:, None])[:, None]  # (B, H, C)
-        hidden = self.engine.decode(
-            tokens, columns[None] + FIRST_POSITION, k, self.memory, self.cache
-        )
-        return hidden[torch.arange(len(rows), device=self.engine.device), lengths - 1][:, None]
+        memory = self.engine.encode(source, self.boundaries.sentences)
+        tokens, segments = zip(*map(_forced_inputs, self.windows), strict=True)
+        lengths = [len(row) - 1 for row in tokens]  # the last one is fed as a step
+        self.prefix = self._tensor(lengths)
+        self.cache = self.engine.cache(max(lengths) + self.config.beam * FIRST_STEPS)
+        if any(lengths):
+            row = [
+                self._tensor([[i for of in rows for i in of[:-1]]]) for rows in (tokens, segments)
+            ]
+            self.engine.fill(row[0], row[1], lengths, memory, self.cache)
+        self.memory = memory.padded()
+        self.visible = real_tokens(lengths, self.engine.device)[:, None]  # (B, H, C)
+        last = [self._tensor([[of[-1]] for of in rows]) for rows in (tokens, segments)]
+        return self._step(last[0], last[1])
 
     def _step(self, tokens: Tensor, segments: Tensor) -> Tensor:
         """Feed the chosen tokens (B, H); hidden states (B, H, D) that predict the next."""
         windows, beams = tokens.shape
         own = torch.eye(beams, dtype=torch.bool, device=self.engine.device)
         self.visible = torch.cat([self.visible, own.expand(windows, -1, -1)], dim=2)
-        t = (self.prefix + self.tokens.shape[2] - 1)[:, None] + FIRST_POSITION
+        t = (self.prefix + self.tokens.shape[2])[:, None] + FIRST_POSITION
         return self.engine.decode(tokens, t, segments, self.memory, self.cache, self.visible)
 
     def choose(self, hidden: Tensor) -> Choice:
@@ -195,15 +215,32 @@ class Search:
     def _finish(self, choice: Choice) -> None:
         """Take out the hypotheses that end here, best first, and note which windows are done."""
         rows, beams = choice.ends.isfinite().nonzero(as_tuple=True)
-        order = choice.ends[rows, beams].argsort(descending=True)
-        for row, beam in zip(rows[order].tolist(), beams[order].tolist(), strict=True):
+        totals = choice.ends[rows, beams]
+        order = totals.argsort(descending=True)
+        found = (values[order].tolist() for values in (rows, beams, totals))
+        for row, beam, total in zip(*found, strict=True):
             finished = self.finished[self.rows[row]]
             if self.live[row] and len(finished) < self.config.beam:
-                finished.append(self._hypothesis(row, beam, float(choice.ends[row, beam])))
-        barred = choice.scores.isinf().all(dim=1).tolist()
-        for row, window in enumerate(self.rows):
-            full = len(self.finished[window]) >= self.config.beam
-            self.live[row] = self.live[row] and not full and not barred[row]
+                finished.append(self._hypothesis(row, beam, total))
+        peaks = choice.scores.amax(dim=1).tolist()
+        for row, (window, peak) in enumerate(zip(self.rows, peaks, strict=True)):
+            self.live[row] = self.live[row] and not self._decided(window, peak)
+
+    def _decided(self, window: int, peak: float) -> bool:
+        """Whether nothing more can come in: the beam is full, or too far behind.
+
+        `peak` is the best sum of log-probs that goes on. Sums only fall, so a hypothesis that goes
+        on has at best the score of that sum at one of the lengths that are possible.
+        """
+        finished = self.finished[window]
+        if len(finished) >= self.config.beam or peak == -torch.inf:
+            return True
+        if len(finished) < self.wanted:
+            return False
+        bar = sorted(hypothesis.score for hypothesis in finished)[-self.wanted]
+        lengths = self.tokens.shape[2] + 2, self.longest[window]
+        best = max(peak / float(length) ** self.config.length_penalty for length in lengths)
+        return bool(best < bar - CERTAINTY)
 
     def _hypothesis(self, row: int, beam: int, total: float) -> Hypothesis:
         sums = [0.0, *self.sums[row, beam].tolist(), total]
@@ -232,7 +269,24 @@ class Search:
         self.sums = torch.cat([self.sums[at], scores[:, :, None]], dim=2)
         self.visible = self.visible[at]
         self.scores = scores
+        if self.tokens.shape[2] % TIDY_STEPS == 0:
+            self._tidy()
         return tokens, segments
+
+    def _tidy(self) -> None:
+        """Throw out columns that no hypothesis descends from, if that makes a difference."""
+        seen = self.visible.any(dim=1)  # (B, C)
+        width = int(seen.sum(dim=1).max())
+        if width > TIDY_SHARE * seen.shape[1]:
+            return
+        columns = seen.long().argsort(dim=1, descending=True, stable=True)[:, :width]
+        self.cache.keep(columns)
+        self.visible = self.visible.gather(2, columns[:, None].expand(-1, self.config.beam, -1))
+
+
+def _padded(rows: Sequence[list[int]], value: int) -> list[list[int]]:
+    longest = max(map(len, rows))
+    return [row + [value] * (longest - len(row)) for row in rows]
 
 
 def _forced_inputs(window: Window) -> tuple[list[int], list[int]]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from concatmt.corpus.lines import CONTROL
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.pool import translate_windows
-from concatmt.decoding.search import Hypothesis, Window
+from concatmt.decoding.pool import PoolConfig, translate_windows
+from concatmt.decoding.search import Hypothesis, SearchConfig, Window
 from concatmt.decoding.translation import (
     Alternative,
     History,
@@ -92,7 +92,10 @@ class SentenceTranslator:
         """The hypotheses of each window; a wrong number of sentences is counted and mended."""
         search = self.config.search
         pool = self.config.pool.model_copy(update={"threads": threads})
-        found = translate_windows(self.engine, windows, search, pool)
+        found = translate_windows(self.engine, windows, search, pool, self.config.nbest)
+        # A text that is empty gives way to the next best: there must be one.
+        short = [i for i, hypotheses in enumerate(found) if self._lacks_text(hypotheses)]
+        self._replace(found, short, windows, search, pool)
         if search.constrained:
             return found
         wrong = [
@@ -101,12 +104,30 @@ class SentenceTranslator:
             if len(found[i][0].sentences) + len(window.forced) != len(window.source)
         ]
         report.miscounts += len(wrong)
-        if self.config.miscount == "retranslate" and wrong:
+        if self.config.miscount == "retranslate":
             constrained = search.model_copy(update={"constrained": True})
-            again = translate_windows(self.engine, [windows[i] for i in wrong], constrained, pool)
-            for i, hypotheses in zip(wrong, again, strict=True):
-                found[i] = hypotheses
+            self._replace(found, wrong, windows, constrained, pool)
         return found
+
+    def _replace(
+        self,
+        found: list[list[Hypothesis]],
+        places: Sequence[int],
+        windows: Sequence[Window],
+        search: SearchConfig,
+        pool: PoolConfig,
+    ) -> None:
+        """Search some windows again, for the whole beam."""
+        if places:
+            again = translate_windows(self.engine, [windows[i] for i in places], search, pool)
+            for i, hypotheses in zip(places, again, strict=True):
+                found[i] = hypotheses
+
+    def _lacks_text(self, found: Sequence[Hypothesis]) -> bool:
+        """Whether the best that were asked for are not all texts, and a longer search has more."""
+        nbest = self.config.nbest
+        texts = (self._text(hypothesis.sentences[-1]) for hypothesis in found[:nbest])
+        return len(found) < self.config.search.beam and not all(texts)
 
     def _translation(
         self, task: Task, found: Sequence[Sequence[Hypothesis]], report: Report

@@ -20,7 +20,9 @@ from concatmt.signature import Signature, Value
 from concatmt.text.pipeline import TextPipeline
 
 TOGETHER = 64  # documents that are translated side by side, in `prefix`
-DOCUMENTS_AT_A_TIME = 128
+GROUP = 128  # documents that take turns in that, at most
+SMALL_GROUP = 32  # documents, from which on a group is worth a thread of its own
+DOCUMENTS_AT_A_TIME = 256
 
 
 class Translator:
@@ -123,9 +125,11 @@ class Translator:
         """Several passages at a time, of different documents."""
         if self.config.mode == "redecode" or self.config.target_context != "own":
             return self._independently(passages)
-        # Documents of like lengths together: they are done at about the same time.
+        # The longest begin, and every group has its share of them. There are two if possible,
+        # for two threads; how many must not depend on the machine.
         order = sorted(range(len(passages)), key=lambda i: (-len(passages[i].source), i))
-        groups = [order[i : i + TOGETHER] for i in range(0, len(order), TOGETHER)]
+        count = max(-(-len(order) // GROUP), min(2, len(order) // SMALL_GROUP))
+        groups = [order[first::count] for first in range(count)]
 
         def run(group: list[int]) -> tuple[list[list[Translation]], Report]:
             return self._side_by_side([passages[i] for i in group])
@@ -153,19 +157,21 @@ class Translator:
         return [list(islice(translations, len(passage.source))) for passage in passages]
 
     def _side_by_side(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
-        """The first sentences of all passages, then the second ones, and so on."""
+        """The next sentence of each passage at hand; as one ends, another takes its place."""
         report = Report()
         done: list[list[Translation]] = [[] for _ in passages]
-        for place in range(max(len(passage.source) for passage in passages)):
-            rows = [i for i, passage in enumerate(passages) if place < len(passage.source)]
+        waiting = iter(i for i, passage in enumerate(passages) if passage.source)
+        rows: list[int] = []
+        while rows := [*rows, *islice(waiting, TOGETHER - len(rows))]:
             tasks = [
-                self.sentences.task(passages[i].source[place], passages[i].history, report)
+                self.sentences.task(passages[i].source[len(done[i])], passages[i].history, report)
                 for i in rows
             ]
             translations = self.sentences.translate(tasks, report, threads=1)
             for i, task, translation in zip(rows, tasks, translations, strict=True):
                 done[i].append(translation)
                 self._push(passages[i].history, task.ids, translation.tokens)
+            rows = [i for i in rows if len(done[i]) < len(passages[i].source)]
         return done, report
 
     def _push(self, history: History, source: list[int], target: list[int]) -> None:

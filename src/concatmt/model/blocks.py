@@ -14,9 +14,13 @@ from torch.nn import functional as F
 
 from concatmt.model.config import Architecture, StackConfig
 from concatmt.model.dropout import dropout, dropout_add
+from concatmt.model.packing import Packing
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
-Mask = Tensor | None  # bool, true where a query may look; None: everywhere
+Store = Callable[[Tensor, Tensor], KeysValues]  # new keys and values -> all to look at
+# Bool, true where a query may look, or floats to be added to the scores; None: it may look
+# everywhere; or several windows in one row.
+Mask = Tensor | Packing | None
 
 
 class Attention(nn.Module):
@@ -40,8 +44,11 @@ class Attention(nn.Module):
 
     def attend(self, q: Tensor, kv: KeysValues, mask: Mask, causal: bool) -> Tensor:
         """(B, H, T, D / H) -> (B, T, D)"""
-        p = self.dropout if self.training else 0.0
-        x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=causal)
+        if isinstance(mask, Packing):
+            x = mask.attend(q, *kv)
+        else:
+            p = self.dropout if self.training else 0.0
+            x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=causal)
         y: Tensor = self.output(x.transpose(1, 2).flatten(2))
         return y
 
@@ -58,11 +65,20 @@ class SelfAttention(Attention):
         x: Tensor,
         mask: Mask,
         causal: bool = False,
-        store: Callable[[Tensor, Tensor], KeysValues] | None = None,
+        store: Store | None = None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D); `store` adds keys and values to a cache and returns all."""
-        q, k, v = (self.split(part) for part in self.qkv(x).chunk(3, dim=-1))
+        q, k, v = self._parts(x)
         return self.attend(q, (k, v) if store is None else store(k, v), mask, causal)
+
+    def remember(self, x: Tensor, store: Store) -> None:
+        """Only add keys and values to a cache: nothing is asked of these tokens."""
+        _, k, v = self._parts(x)
+        store(k, v)
+
+    def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        q, k, v = (self.split(part) for part in self.qkv(x).chunk(3, dim=-1))
+        return q, k, v
 
 
 class CrossAttention(Attention):
@@ -142,7 +158,7 @@ class DecoderBlock(Block):
         source_mask: Mask,
         mask: Mask,
         causal: bool,
-        store: Callable[[Tensor, Tensor], KeysValues] | None,
+        store: Store | None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D)"""
         x = self.residual(
@@ -154,6 +170,10 @@ class DecoderBlock(Block):
             x, self.cross_attention_norm, lambda y: self.cross_attention(y, source, source_mask)
         )
         return self.residual(x, self.feed_forward_norm, self.feed_forward)
+
+    def remember(self, x: Tensor, store: Store) -> None:
+        """Only add keys and values to a cache, as the last block may for a prefix."""
+        self.self_attention.remember(self.self_attention_norm(x) if self.pre_norm else x, store)
 
 
 def _projections(dim: int, parts: int) -> nn.Linear:

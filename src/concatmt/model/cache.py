@@ -1,11 +1,13 @@
 """Self-attention keys and values of what a decoder has seen, for decoding step by step.
 
-Columns are only ever appended; which hypothesis a column belongs to is the caller's knowledge (the
-`visible` mask of `Transformer.decode`), so nothing is copied when a beam is reordered.
+Columns are appended; which hypothesis a column belongs to is the caller's knowledge (the `visible`
+mask of `Transformer.decode`), so nothing is copied when a beam is reordered. Now and then the
+caller may throw out columns that nobody will see.
 """
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
 
@@ -36,9 +38,23 @@ class Cache:
 
     def select(self, rows: Tensor) -> None:
         """Keep the given rows (windows), in that order; a row may be given more than once."""
-        self._slabs = [
-            None if slab is None else slab[:, rows, :, : self.length] for slab in self._slabs
-        ]
+        self._slabs = [None if slab is None else self._selected(slab, rows) for slab in self._slabs]
+
+    def keep(self, columns: Tensor) -> None:
+        """Keep some columns of each row, (B, C) in that order: those that may still be seen."""
+        width = columns.shape[1]
+        for slab in self._slabs:
+            if slab is not None:
+                for row, of_row in zip(slab.unbind(1), columns, strict=True):
+                    row[:, :, :width] = row[:, :, : self.length].index_select(2, of_row)
+        self.length = width
+
+    def _selected(self, slab: Tensor, rows: Tensor) -> Tensor:
+        """A copy with as much room as before, so that the next token does not copy it again."""
+        fresh = slab.new_empty(2, len(rows), *slab.shape[2:])
+        used = slab[:, :, :, : self.length]
+        torch.index_select(used, 1, rows, out=fresh[:, :, :, : self.length])
+        return fresh
 
     def _room(self, layer: int, like: Tensor, start: int, end: int) -> Tensor:
         """The slab of `layer`, made or grown to hold at least `end` columns."""

@@ -8,7 +8,7 @@ Shapes: B windows, S source tokens, T target tokens, D model dimension, V vocabu
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,11 +17,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side, WindowBatch
-from concatmt.model.blocks import DecoderBlock, EncoderBlock, KeysValues, Mask
+from concatmt.model.blocks import DecoderBlock, EncoderBlock, KeysValues, Mask, Store
 from concatmt.model.cache import Cache
 from concatmt.model.config import ModelConfig
 from concatmt.model.dropout import dropout
 from concatmt.model.encodings import FIRST_POSITION, Signal, build_encoding
+from concatmt.model.packing import Packing, additive, real_tokens, unpack
 from concatmt.text.vocabulary import PAD
 
 
@@ -31,13 +32,41 @@ class Memory:
 
     layers: tuple[KeysValues, ...]  # of the cross-attention in every decoder block
     mask: Mask  # (B, 1, 1, S)
-    sentences: Tensor  # (B,) n of each window
+    sentences: Tensor  # (B, 1) n of each window
 
     def select(self, rows: Tensor) -> "Memory":
         """The given rows, in that order."""
-        layers = tuple((keys[rows], values[rows]) for keys, values in self.layers)
+        assert not isinstance(self.mask, Packing)
+        # Much faster than indexing, on the CPU.
+        layers = tuple(
+            (keys.index_select(0, rows), values.index_select(0, rows))
+            for keys, values in self.layers
+        )
         mask = None if self.mask is None else self.mask[rows]
         return Memory(layers, mask, self.sentences[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class PackedMemory:
+    """Source windows one after the other in one row, without padding."""
+
+    layers: tuple[KeysValues, ...]  # each (1, H, all tokens, D / H)
+    lengths: list[int]
+    sentences: Tensor  # (B,) n of each window
+
+    def for_targets(self, lengths: Sequence[int]) -> Memory:
+        """To `decode` so many tokens of each window, in one row."""
+        repeats = torch.tensor(lengths, device=self.sentences.device)
+        n = self.sentences.repeat_interleave(repeats)[None]
+        return Memory(self.layers, Packing(lengths, self.lengths), n)
+
+    def padded(self) -> Memory:
+        """To `decode` step by step, a row for each window."""
+        real = real_tokens(self.lengths, self.sentences.device)
+        layers = tuple((unpack(keys, real), unpack(values, real)) for keys, values in self.layers)
+        even = len(set(self.lengths)) == 1
+        mask = None if even else additive(real[:, None, None], layers[0][0].dtype)
+        return Memory(layers, mask, self.sentences[:, None])
 
 
 class Transformer(nn.Module):
@@ -96,16 +125,31 @@ class Transformer(nn.Module):
         """Source windows -> what the decoder needs of them; `sentences` (B,) is n."""
         length = source.tokens.shape[1]
         t = torch.arange(length, device=source.tokens.device)[None] + FIRST_POSITION
-        signal = self.encoding(t, source.segments, sentences[:, None])
-        x = self._embed(self.source_embedding, source.tokens, signal)
         padded = bool((source.lengths < length).any())
         mask = source.mask[:, None, None, :] if padded else None
+        n = sentences[:, None]
+        return Memory(self._encode(source.tokens, t, source.segments, n, mask), mask, n)
+
+    def encode_packed(self, source: Side, sentences: Tensor) -> PackedMemory:
+        """The same, of the real tokens alone."""
+        real = source.mask
+        t = torch.arange(real.shape[1], device=real.device).expand_as(real) + FIRST_POSITION
+        n = sentences[:, None].expand_as(real)
+        lengths = source.lengths.tolist()
+        tokens, t, k, n = (x[real][None] for x in (source.tokens, t, source.segments, n))
+        layers = self._encode(tokens, t, k, n, Packing(lengths, lengths))
+        return PackedMemory(layers, lengths, sentences)
+
+    def _encode(
+        self, tokens: Tensor, t: Tensor, k: Tensor, n: Tensor, mask: Mask
+    ) -> tuple[KeysValues, ...]:
+        signal = self.encoding(t, k, n)
+        x = self._embed(self.source_embedding, tokens, signal)
         for index, block in enumerate(self.encoder):
             x = block(_with_signal(x, signal, index), mask)
         encoded = self.encoder_norm(x)
         blocks = cast("Iterable[DecoderBlock]", self.decoder)
-        layers = tuple(block.cross_attention.keys_values(encoded) for block in blocks)
-        return Memory(layers, mask, sentences)
+        return tuple(block.cross_attention.keys_values(encoded) for block in blocks)
 
     def decode(
         self,
@@ -114,7 +158,7 @@ class Transformer(nn.Module):
         k: Tensor,
         memory: Memory,
         cache: Cache | None = None,
-        visible: Tensor | None = None,
+        visible: Tensor | Packing | None = None,
     ) -> Tensor:
         """Decoder inputs (B, T) at positions t and in segments k -> hidden states (B, T, D).
 
@@ -123,14 +167,16 @@ class Transformer(nn.Module):
         `visible` explains, a bool mask (B or 1, T, cached + T) of what each token may look at:
         consecutive tokens of a prefix, one token for each hypothesis of a beam (its ancestors'
         columns and its own), several continuations of one prefix. Without `visible` every token
-        sees all that was appended before it.
+        sees all that was appended before it. With a `Packing` the tokens are those of several
+        windows in one row, (1, all tokens), and so must be the memory; there is no cache then.
         """
-        signal = self.encoding(t, k, memory.sentences[:, None])
+        signal = self.encoding(t, k, memory.sentences)
         x = self._embed(self.target_embedding, tokens, signal)
         cached = 0 if cache is None else cache.length
         if visible is None and cached and tokens.shape[1] > 1:
             visible = _order_mask(tokens, cached)
-        mask = None if visible is None else visible[:, None]
+        # To be added: attention would make that of it anew in every block.
+        mask = additive(visible[:, None], x.dtype) if isinstance(visible, Tensor) else visible
         causal = visible is None and not cached
         for index, block in enumerate(self.decoder):
             x = block(
@@ -145,6 +191,28 @@ class Transformer(nn.Module):
             cache.advance(tokens.shape[1])
         hidden: Tensor = self.decoder_norm(x)
         return hidden
+
+    def fill(
+        self, tokens: Tensor, k: Tensor, lengths: Sequence[int], memory: PackedMemory, cache: Cache
+    ) -> None:
+        """Put the first decoder inputs of windows into an empty cache, on the left of its rows.
+
+        tokens, k: (1, all tokens), `lengths` of each window. No hidden states are asked for, so the
+        last block makes keys and values only.
+        """
+        real = real_tokens(lengths, tokens.device)
+        t = torch.arange(real.shape[1], device=real.device).expand_as(real)[real][None]
+        facing = memory.for_targets(lengths)
+        signal = self.encoding(t + FIRST_POSITION, k, facing.sentences)
+        x = self._embed(self.target_embedding, tokens, signal)
+        order = Packing(lengths, lengths, causal=True)
+        *blocks, last = cast("Iterable[DecoderBlock]", self.decoder)
+        for index, block in enumerate(blocks):
+            x = _with_signal(x, signal, index)
+            store = _unpacking(cache, index, real)
+            x = block(x, facing.layers[index], facing.mask, order, False, store)
+        last.remember(_with_signal(x, signal, len(blocks)), _unpacking(cache, len(blocks), real))
+        cache.advance(real.shape[1])
 
     def cache(self, capacity: int = 64) -> Cache:
         """An empty cache for `decode`, with room for `capacity` tokens a row before it grows."""
@@ -165,6 +233,17 @@ def _order_mask(tokens: Tensor, cached: int) -> Tensor:
     width = tokens.shape[1]
     ones = torch.ones(1, width, cached + width, dtype=torch.bool, device=tokens.device)
     return ones.tril_(cached)
+
+
+def _unpacking(cache: Cache, layer: int, real: Tensor) -> Store:
+    """Takes keys and values of packed tokens into the rows of a cache, and returns them as such."""
+    write = cache.writer(layer)
+
+    def store(keys: Tensor, values: Tensor) -> KeysValues:
+        write(unpack(keys, real), unpack(values, real))
+        return keys, values
+
+    return store
 
 
 def _with_signal(x: Tensor, signal: Signal, index: int) -> Tensor:

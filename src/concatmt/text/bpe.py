@@ -8,8 +8,6 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
 from concatmt.errors import UserError
 from concatmt.files import write_text
 
@@ -48,6 +46,8 @@ def write_codes(path: Path, merges: Iterable[Merge]) -> None:
 
 def learn_merges(word_counts: Mapping[str, int], count: int) -> list[Merge]:
     """Learn at most `count` merges from the words of a corpus and how often each occurs."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
     words = sorted(word_counts)
     alphabet = {character for word in words for character in word}
     # The engine numbers new symbols in an order of its own choosing, and breaks ties by number:
@@ -73,6 +73,8 @@ class Segmenter:
 
     def __init__(self, merges: Iterable[Merge], vocabulary: Collection[str] | None = None) -> None:
         """With a `vocabulary`, pieces outside it are split again by undoing their last merge."""
+        from tokenizers import models
+
         self.merges = list(merges)
         symbols = {symbol: None for merge in self.merges for symbol in (*merge, "".join(merge))}
         ids = {symbol: i for i, symbol in enumerate([UNKNOWN, *symbols])}

@@ -7,15 +7,17 @@ En-Ru data) `tokenise: false` leaves only the BPE.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
-from sacremoses import MosesDetokenizer, MosesTokenizer
 
 from concatmt.settings import Settings
 from concatmt.text.bpe import Segmenter, join
 from concatmt.text.codec import Codec
 from concatmt.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from sacremoses import MosesDetokenizer, MosesTokenizer
 
 
 class MosesBpeConfig(Settings):
@@ -38,12 +40,12 @@ class MosesBpeCodec(Codec):
         self, config: MosesBpeConfig, language: str, segmenter: Segmenter, vocabulary: Vocabulary
     ) -> None:
         self.vocabulary, self.segmenter, self.config = vocabulary, segmenter, config
-        self.tokenizer = MosesTokenizer(lang=language)
-        self.detokenizer = MosesDetokenizer(lang=language)
+        self.tokenizer = moses_tokenizer(language) if config.tokenise else None
+        self.detokenizer = moses_detokenizer(language) if config.tokenise else None
         self.known: dict[str, list[int]] = {}
 
     def normalise(self, text: str) -> str:
-        return moses_normalise(self.tokenizer if self.config.tokenise else None, text, self.config)
+        return moses_normalise(self.tokenizer, text, self.config)
 
     def encode_normalised(self, text: str) -> list[int]:
         ids: list[int] = []
@@ -57,13 +59,27 @@ class MosesBpeCodec(Codec):
 
     def decode(self, ids: Sequence[int]) -> str:
         text = join(self.vocabulary.decode(ids))
-        if not self.config.tokenise:
+        if self.detokenizer is None:
             return text
         detokenised: str = self.detokenizer.detokenize(text.split())
         return detokenised
 
 
-def moses_normalise(tokenizer: MosesTokenizer | None, text: str, config: MosesBpeConfig) -> str:
+def moses_tokenizer(language: str) -> "MosesTokenizer":
+    """Imported only where it is used: it takes long, and many pipelines do without."""
+    from sacremoses import MosesTokenizer
+
+    return MosesTokenizer(lang=language)
+
+
+def moses_detokenizer(language: str) -> "MosesDetokenizer":
+    """The way back."""
+    from sacremoses import MosesDetokenizer
+
+    return MosesDetokenizer(lang=language)
+
+
+def moses_normalise(tokenizer: "MosesTokenizer | None", text: str, config: MosesBpeConfig) -> str:
     """Moses tokens between single spaces (with a tokenizer), lower-cased if so configured."""
     if tokenizer is not None:
         text = tokenizer.tokenize(text, return_str=True)

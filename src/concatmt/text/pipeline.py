@@ -10,14 +10,19 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
-from sacremoses import MosesTokenizer
 
 from concatmt.errors import UserError
 from concatmt.files import hash_file, hash_text, read_json, write_json, write_text
 from concatmt.settings import Settings, parse_settings
 from concatmt.text.bpe import Merge, Segmenter, learn_merges, read_codes, write_codes
 from concatmt.text.codec import Codec
-from concatmt.text.moses_bpe import MosesBpeCodec, MosesBpeConfig, count_pieces, moses_normalise
+from concatmt.text.moses_bpe import (
+    MosesBpeCodec,
+    MosesBpeConfig,
+    count_pieces,
+    moses_normalise,
+    moses_tokenizer,
+)
 from concatmt.text.sentence_piece import (
     SentencePieceCodec,
     SentencePieceConfig,
@@ -130,7 +135,7 @@ def normaliser(settings: TextSettings, side: str) -> Callable[[str], str]:
     config = settings.text
     if isinstance(config, MosesBpeConfig):
         language = getattr(settings.languages, side)
-        tokenizer = MosesTokenizer(lang=language) if config.tokenise else None
+        tokenizer = moses_tokenizer(language) if config.tokenise else None
         return lambda text: moses_normalise(tokenizer, text, config)
     lower = (lambda text: text.lower()) if config.lowercase else str
     if isinstance(config, WhitespaceConfig):

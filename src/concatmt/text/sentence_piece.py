@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-import sentencepiece
 from pydantic import Field
 
 from concatmt.errors import UserError
@@ -37,6 +36,8 @@ class SentencePieceCodec(Codec):
     """Raw text <-> ids of a SentencePiece model."""
 
     def __init__(self, model: bytes, lowercase: bool = False) -> None:
+        import sentencepiece
+
         self.model, self.lowercase = model, lowercase
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         size = self.processor.get_piece_size()
@@ -59,6 +60,8 @@ class SentencePieceCodec(Codec):
 
 def learn_sentencepiece(sentences: Iterable[str], config: SentencePieceConfig) -> bytes:
     """Train a model on raw sentences; gives its file content."""
+    import sentencepiece
+
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(

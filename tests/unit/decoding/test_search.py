@@ -125,6 +125,25 @@ def test_translations_do_not_depend_on_batch_order_or_threads(sample: bool) -> N
             assert [h.score for h in one] == pytest.approx([h.score for h in other], abs=1e-5)
 
 
+@pytest.mark.parametrize("constrained", [True, False])
+def test_the_best_are_the_same_however_few_are_wanted(constrained: bool) -> None:
+    spared = 0
+    for seed, penalty in enumerate((-0.5, 0.0, 0.6, 1.5)):
+        engine = Engine(make_model("s4to4", 12, seed=seed, sharpness=3.0))
+        config = SearchConfig(beam=4, length_penalty=penalty, constrained=constrained)
+        windows = make_windows(12, 3, 12, seed)
+        windows += [Window(w.source, w.source[:-1]) for w in windows]
+        whole = translate_windows(engine, windows, config, PoolConfig())
+        for wanted in (1, 2):
+            found = translate_windows(engine, windows, config, PoolConfig(), wanted)
+            for some, everything in zip(found, whole, strict=True):
+                spared += len(some) < len(everything)
+                for a, b in zip(some[:wanted], everything[:wanted], strict=True):
+                    assert a.tokens == b.tokens
+                    assert a.score == pytest.approx(b.score, abs=1e-4)
+    assert spared
+
+
 def test_a_beam_of_the_size_of_the_tree_finds_the_best_translation() -> None:
     # Two words, one sentence of at most two tokens: six translations, all scored by hand.
     model = make_model("base", vocabulary=6)
