@@ -4,6 +4,7 @@ Knows how to turn a preset or file plus overrides into a checked object, and how
 one line what is wrong. Does not know any particular setting: each component keeps its own.
 """
 
+import copy
 import difflib
 import re
 import types
@@ -31,9 +32,15 @@ S = TypeVar("S", bound=Settings)
 def load_settings(cls: type[S], config: str | Path, overrides: Sequence[str] = ()) -> S:
     """Read `config` (a YAML file or the name of a preset), apply `a.b=c` overrides, check all."""
     tree, origin = _read(config)
+    return parse_settings(cls, overridden(tree, overrides), origin)
+
+
+def overridden(tree: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """A tree of plain values after `a.b=c` overrides."""
+    result = copy.deepcopy(dict(tree))
     for override in overrides:
-        _apply(tree, override)
-    return parse_settings(cls, tree, origin)
+        _apply(result, override)
+    return result
 
 
 def parse_settings(cls: type[S], tree: Mapping[str, Any], origin: str) -> S:

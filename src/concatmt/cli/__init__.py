@@ -1,10 +1,12 @@
 """The `concatmt` command: one module per verb. Heavy imports wait until a verb runs."""
 
 from concatmt.cli import (
+    attention,
     compare,
     context_use,
     contrast,
     evaluate,
+    export,
     export_ctranslate2,
     figure,
     import_fairseq,
@@ -22,10 +24,12 @@ from concatmt.cli import (
 from concatmt.cli.app import main
 
 __all__ = [
+    "attention",
     "compare",
     "context_use",
     "contrast",
     "evaluate",
+    "export",
     "export_ctranslate2",
     "figure",
     "import_fairseq",

@@ -1,6 +1,5 @@
 """`concatmt contrast`: which candidate translations a model prefers."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -51,14 +50,12 @@ def contrast(
 
         concatmt contrast model testbed.jsonl --score sum --scope current
     """
-    from concatmt.decoding.contrast import Contrast, ContrastConfig, Question
+    from concatmt.decoding.contrast import Contrast, ContrastConfig
     from concatmt.decoding.loading import LoadedModel
     from concatmt.decoding.pool import PoolConfig
-    from concatmt.evaluation.items import item_record, summary_table
+    from concatmt.evaluation import items
     from concatmt.evaluation.sets import read_set
-    from concatmt.files import atomic_file
     from concatmt.progress import progress
-    from concatmt.signature import Signature
 
     config = ContrastConfig(
         score=score,
@@ -70,25 +67,12 @@ def contrast(
     )
     read = [read_set(path, documents) for path in sets]
     judge = Contrast(LoadedModel.load(model, int8), config)
-    total = sum(len(one.items) for one in read)
-    lines, verdicts = [], []
-    with progress("contrast", total, "items") as bar:
-        for one in read:
-            questions = (Question(item.source, item.targets, item.correct) for item in one.items)
-            of_set = []
-            for item, answer in zip(one.items, judge.answers(questions), strict=True):
-                of_set.append(answer.verdict)
-                lines.append(json.dumps(item_record(item, answer), ensure_ascii=False))
-                bar.advance()
-            verdicts.append(of_set)
-    remarks = {one.name: one.remark for one in read if one.remark}
-    cut = ",".join(one.name for one in read if one.cut) or None
-    signature = Signature({**judge.signature.values, "context_cut": cut})
+    with progress("contrast", sum(len(one.items) for one in read), "items") as bar:
+        answers = [items.answer_set(judge, one, bar) for one in read]
+    signature = items.sets_signature(judge, read)
     if output is not None:
-        head = {"signature": signature.to_json(), "remarks": remarks}
-        with atomic_file(output) as temporary, temporary.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in [json.dumps(head, ensure_ascii=False), *lines])
-    print(summary_table(read, verdicts))
-    for name, remark in remarks.items():
+        items.write_answers(output, signature, read, answers)
+    print(items.summary_table(read, [[one.verdict for one in of_set] for of_set in answers]))
+    for name, remark in items.remarks(read).items():
         print(f"note: {name}: {remark}", file=sys.stderr)
     print(f"signature: {signature}", file=sys.stderr)

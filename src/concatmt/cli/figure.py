@@ -21,11 +21,11 @@ def pca(
 
         concatmt figure pca --output pca.svg
     """
-    from concatmt.experiments.encoding_figures import DIM, components_for, draw_pca
+    from concatmt.experiments.encoding_figures import draw_pca
+    from concatmt.experiments.paper_command import pca as sentences
 
     draw_pca(output)
-    for share in (0.99, 0.9999, 0.999999):
-        print(f"{components_for(share)} of {DIM} components explain {100 * share:.6g}%")
+    print(sentences())
 
 
 @figures.command()

@@ -51,6 +51,10 @@ def paper(
         print(commands.list_tables())
     elif what == "check":
         print(commands.check())
+    elif what == commands.CORPORA:
+        print(commands.corpus_table(work))
+    elif what == commands.PCA:
+        print(commands.pca())
     elif what == "run":
         commands.run_one(setting, system, seed, rate, work, results)
     else:

@@ -20,6 +20,10 @@ def perturb(
     documents: Annotated[
         Path | None, typer.Option(help="ContraPro's folder of extracted subtitles.")
     ] = None,
+    window: Annotated[
+        int | None,
+        typer.Option(min=2, help="Shuffle only what a window of so many sentences holds."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
 ) -> None:
     """Change the context of a contrastive set, to see what a system makes of it.
@@ -39,6 +43,6 @@ def perturb(
     from concatmt.files import write_text
 
     items = read_set(set_, documents).items
-    records, unchanged = run(items, context, seed)
+    records, unchanged = run(items, context, seed, window)
     write_text(output, as_lines(records))
     print(f"{output}: {len(records):,} items, {unchanged:,} of them unchanged", file=sys.stderr)

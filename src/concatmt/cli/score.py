@@ -53,6 +53,7 @@ def score(
     from concatmt.decoding.inputs import format_of, read_parts
     from concatmt.decoding.loading import LoadedModel
     from concatmt.decoding.pool import PoolConfig
+    from concatmt.evaluation.context_use import score_record
     from concatmt.files import atomic_file
     from concatmt.progress import progress
 
@@ -72,17 +73,9 @@ def score(
         file.write(json.dumps({"signature": scorer.signature.to_json()}) + "\n")
         for scores in scorer.scores(parts):
             for one in scores:
-                total = sum(one.log_probs)
-                record = {
-                    "document": one.document,
-                    "sentence": one.sentence,
-                    "context": one.context,
-                    "log_prob": total,
-                    "tokens": one.tokens,
-                    "log_probs": one.log_probs,
-                }
+                record = score_record(one)
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
-                totals[one.context][0] += total
+                totals[one.context][0] += record["log_prob"]
                 totals[one.context][1] += len(one.tokens)
             bar.advance(len(scores) // len(contexts))
     for line in report.messages():

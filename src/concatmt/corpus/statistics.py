@@ -88,9 +88,9 @@ def statistics_table(rows: Mapping[str, Statistics]) -> str:
             side,
             f"{statistics.documents.count:,}",
             f"{words.count:,}",
-            _lengths(statistics.documents),
-            _lengths(words),
-            _lengths(tokens),
+            lengths(statistics.documents),
+            lengths(words),
+            lengths(tokens),
         )
         for name, statistics in rows.items()
         for side, words, tokens in (
@@ -102,7 +102,8 @@ def statistics_table(rows: Mapping[str, Statistics]) -> str:
     return markdown_table(HEADER, cells)
 
 
-def _lengths(moments: Moments) -> str:
+def lengths(moments: Moments) -> str:
+    """`mean / std / max`."""
     if not moments.count:
         return "-"
     return f"{moments.mean:.1f} / {moments.deviation:.1f} / {moments.largest}"

@@ -1,7 +1,7 @@
 """How much a model uses its context: CXMI (Fernandes et al. 2021), and P-CXMI of each token (2023).
 
 CXMI with c sentences of context is the mean of log p(y | x, c) - log p(y | x, 0) over sentences,
-both from one model. Reads what `score` writes. Does not know models.
+both from one model. Knows the lines that `score` writes, not how scores are made.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.decoding.document_scores import SentenceScore
 from concatmt.errors import UserError
 from concatmt.evaluation.resampling import (
     Estimate,
@@ -50,6 +51,18 @@ class ContextUse:
     per_sentence: Estimate
     per_token: float
     gaining: float  # share of the sentences that become likelier
+
+
+def score_record(one: SentenceScore) -> dict[str, Any]:
+    """A line of what `concatmt score` writes."""
+    return {
+        "document": one.document,
+        "sentence": one.sentence,
+        "context": one.context,
+        "log_prob": sum(one.log_probs),
+        "tokens": one.tokens,
+        "log_probs": one.log_probs,
+    }
 
 
 def read_scores(path: Path) -> tuple[Signature, list[Sentence]]:

@@ -13,7 +13,8 @@ from concatmt import __version__
 from concatmt.errors import UserError
 from concatmt.evaluation import quality
 from concatmt.evaluation.accuracy import Figure, figures
-from concatmt.evaluation.generative import judge, read_expectations
+from concatmt.evaluation.generative import WrongForms, judge, read_expectations
+from concatmt.evaluation.given import Given
 from concatmt.evaluation.likelihood import likelihoods
 from concatmt.evaluation.outcomes import System, read_items
 from concatmt.evaluation.report import (
@@ -28,14 +29,6 @@ from concatmt.evaluation.translations import TranslationFile, read_references, r
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A system as it is given on the command line: its name, and a file for each seed."""
-
-    name: str
-    files: tuple[Path, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Evaluation:
     """What comes out."""
 
@@ -45,42 +38,32 @@ class Evaluation:
     systems: tuple[System, ...] = ()
 
 
-def parse_systems(arguments: Sequence[str]) -> list[Given]:
-    """Read `[NAME=]FILE[,FILE...]`; without a name, a system is called as its first file."""
-    found = []
-    for argument in arguments:
-        name, equals, files = argument.partition("=")
-        paths = tuple(Path(file) for file in (files if equals else argument).split(",") if file)
-        if not paths or (equals and not name):
-            raise UserError(f"{argument!r}: write a system as FILE, NAME=FILE or NAME=FILE,FILE")
-        for path in paths:
-            if not path.is_file():
-                raise UserError(f"{path}: no such file; give files of contrast or translate")
-        found.append(Given(name if equals else paths[0].stem, paths))
-    names = [one.name for one in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise UserError(f"two systems are called {name!r}; name them, as in NAME=FILE")
-    return found
-
-
 def contrastive(given: Sequence[Given]) -> Evaluation:
     """Accuracy of the items that `contrast` wrote."""
     systems = [System(one.name, tuple(map(read_items, one.files))) for one in given]
-    return _accuracy(systems, "contrastive")
+    return accuracy(systems, "contrastive")
 
 
-def generative(given: Sequence[Given], expected: Path) -> Evaluation:
+def generative(
+    given: Sequence[Given],
+    expected: Path,
+    documents: Path | None = None,
+    wrong_forms: WrongForms = "absent",
+) -> Evaluation:
     """Accuracy of translations of the items of `expected`."""
-    expectations = read_expectations(expected)
+    expectations = read_expectations(expected, documents)
     systems = [
-        System(one.name, tuple(judge(read_translations(path), expectations) for path in one.files))
+        System(
+            one.name,
+            tuple(judge(read_translations(path), expectations, wrong_forms) for path in one.files),
+        )
         for one in given
     ]
-    return _accuracy(systems, "generative")
+    return accuracy(systems, "generative")
 
 
-def _accuracy(systems: Sequence[System], measure: str) -> Evaluation:
+def accuracy(systems: Sequence[System], measure: str) -> Evaluation:
+    """Figures of systems whose outcomes are known."""
     found = figures(systems)
     signatures = "\n".join(
         f"signature: {file.path}: {file.signature}" for one in systems for file in one.files

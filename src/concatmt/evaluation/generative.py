@@ -1,7 +1,7 @@
 """Generative accuracy: does a translation have the expected form, and none of the wrong ones?
 
-As ctxpro does it: in the current sentence, in lower case, without punctuation, whole words. Does
-not know how the translations were made.
+As ctxpro does it: in the current sentence, in lower case, without punctuation, whole words. Wrong
+forms are looked for where a set has some. Does not know how the translations were made.
 """
 
 import json
@@ -9,14 +9,17 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
 from concatmt.evaluation.outcomes import Outcome, OutcomeFile
+from concatmt.evaluation.sets import ContrastiveItem, read_set
 from concatmt.evaluation.translations import TranslationFile
 from concatmt.signature import Signature
 
+WrongForms = Literal["absent", "ignored"]
+PUBLISHED = ('"contrastive"', '"src segment"')  # keys of ContraPro's and ctxpro's lines
 PUNCTUATION = string.punctuation + "«»„“”‚‘’‹›…–—―¿¡·"
 
 
@@ -25,8 +28,27 @@ class Expectation:
     """A document whose last sentence must have all the expected forms and no wrong one."""
 
     item: Outcome
+    source: tuple[str, ...]
     expected: tuple[str, ...]
     wrong: tuple[str, ...]
+
+    def record(self) -> dict[str, Any]:
+        """A line of an `expected.jsonl`: a document to translate, with what to look for in it."""
+        one = self.item
+        optional = {
+            "distance": one.distance,
+            "orbit": one.orbit,
+            "document": one.document,
+            "conflict": one.conflict,
+        }
+        return {
+            "id": one.id,
+            "source": list(self.source),
+            "phenomenon": one.phenomenon,
+            **{key: value for key, value in optional.items() if value is not None},
+            "expected": list(self.expected),
+            "wrong": list(self.wrong),
+        }
 
 
 def normalise(text: str) -> str:
@@ -43,46 +65,86 @@ def is_right(translation: str, expected: Sequence[str], wrong: Sequence[str]) ->
     )
 
 
-def read_expectations(path: Path) -> list[Expectation]:
-    """Read lines with `id`, `expected` and perhaps `wrong`, as in a testbed's `expected.jsonl`."""
+def read_expectations(path: Path, documents: Path | None = None) -> list[Expectation]:
+    """Read a testbed's `expected.jsonl`, ContraPro's JSON or JSONL, or ctxpro's JSON.
+
+    `documents` is where the contexts of the last two are; see `read_set`.
+    """
+    first = next((line for line in read_lines(path, ReadReport()) if line.strip()), "")
+    if first.lstrip().startswith("[") or any(key in first for key in PUBLISHED):
+        return expectations_of(read_set(path, documents).items)
     found = []
     for number, line in enumerate(read_lines(path, ReadReport()), start=1):
-        where = f"{path}, line {number}"
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{where}: not valid JSON ({error})") from error
-        if not isinstance(record, dict) or not {"id", "expected"} <= record.keys():
-            raise UserError(f"{where}: no 'id' and 'expected'; give a testbed's expected.jsonl")
-        item = Outcome(
-            str(record["id"]),
-            path.name.split(".")[0],
-            str(record.get("phenomenon", path.stem)),
-            0.0,
-            None,
-            record.get("distance"),
-            record.get("orbit"),
-            record.get("document"),
-            record.get("conflict"),
-        )
-        expected, wrong = _forms(where, record, "expected"), _forms(where, record, "wrong")
-        if not expected:
-            raise UserError(f"{where}: 'expected' has no form to look for")
-        found.append(Expectation(item, expected, wrong))
+        found.append(_expectation(path, f"{path}, line {number}", line))
     if not found:
         raise UserError(f"{path}: no items")
     return found
 
 
+def expectations_of(items: Sequence[ContrastiveItem]) -> list[Expectation]:
+    """Contrastive items that say which form they expect.
+
+    Wrong forms are the words that the other candidates have and the right one has not.
+    """
+    found = []
+    for item in items:
+        if not item.expected:
+            raise UserError(
+                f"{item.set}, item {item.id}: no expected form, which generative accuracy needs;"
+                " give a testbed's expected.jsonl, ContraPro's or ctxpro's file"
+            )
+        right = normalise(item.targets[item.correct][-1])
+        others = (word for target in item.targets for word in normalise(target[-1]).split())
+        wrong = dict.fromkeys(word for word in others if f" {word} " not in right)
+        outcome = Outcome(
+            item.id, item.set, item.phenomenon, 0.0, None, item.distance, item.orbit, item.document
+        )
+        found.append(Expectation(outcome, tuple(item.source), (item.expected,), tuple(wrong)))
+    return found
+
+
+def _expectation(path: Path, where: str, line: str) -> Expectation:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{where}: not valid JSON ({error})") from error
+    if not isinstance(record, dict) or not {"id", "expected"} <= record.keys():
+        raise UserError(
+            f"{where}: no 'id' and 'expected'; give a testbed's expected.jsonl, ContraPro's or"
+            " ctxpro's file"
+        )
+    item = Outcome(
+        str(record["id"]),
+        path.name.split(".")[0],
+        str(record.get("phenomenon", path.stem)),
+        0.0,
+        None,
+        record.get("distance"),
+        record.get("orbit"),
+        record.get("document"),
+        record.get("conflict"),
+    )
+    expected, wrong = _forms(where, record, "expected"), _forms(where, record, "wrong")
+    if not expected:
+        raise UserError(f"{where}: 'expected' has no form to look for")
+    return Expectation(item, tuple(_strings(where, record, "source")), expected, wrong)
+
+
 def _forms(where: str, record: dict[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(form for form in _strings(where, record, key) if normalise(form).strip())
+
+
+def _strings(where: str, record: dict[str, Any], key: str) -> list[str]:
     forms = record.get(key, [])
     forms = [forms] if isinstance(forms, str) else forms
     if not isinstance(forms, list) or not all(isinstance(form, str) for form in forms):
         raise UserError(f"{where}: {key!r} must be a list of strings")
-    return tuple(form for form in forms if normalise(form).strip())
+    return forms
 
 
-def judge(file: TranslationFile, expectations: Sequence[Expectation]) -> OutcomeFile:
+def judge(
+    file: TranslationFile, expectations: Sequence[Expectation], wrong_forms: WrongForms = "absent"
+) -> OutcomeFile:
     """Outcomes of a file of translations in which every item is a document of its own."""
     translated = dict(zip(file.names, file.text.documents, strict=True))
     outcomes = []
@@ -90,10 +152,11 @@ def judge(file: TranslationFile, expectations: Sequence[Expectation]) -> Outcome
         sentences = translated.get(one.item.id)
         if sentences is None:
             raise UserError(
-                f"{file.path}: no document {one.item.id!r}; translate the file of expectations"
-                " itself, with --format jsonl"
+                f"{file.path}: no document {one.item.id!r}; translate the items themselves, with"
+                " --format jsonl ('concatmt export items' makes documents of a set)"
             )
-        right = is_right(sentences[-1], one.expected, one.wrong)
+        right = is_right(sentences[-1], one.expected, () if wrong_forms == "ignored" else one.wrong)
         outcomes.append(replace(one.item, right=float(right)))
     values = file.signature.values if file.signature else {}
-    return OutcomeFile(file.path, Signature({**values, "measure": "generative"}), tuple(outcomes))
+    signature = Signature({**values, "measure": "generative", "wrong_forms": wrong_forms})
+    return OutcomeFile(file.path, signature, tuple(outcomes))

@@ -1,10 +1,50 @@
-"""The lines that `contrast` writes, one for each item, and the summary that it prints."""
+"""Contrastive sets through a model: the lines that `contrast` writes, and its summary."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from concatmt.decoding.contrast import Answer
+from concatmt.decoding.contrast import Answer, Contrast, Question
 from concatmt.evaluation.sets import ContrastiveItem, ContrastiveSet
+from concatmt.files import write_text
+from concatmt.progress import Progress
+from concatmt.signature import Signature
+
+
+def answer_set(judge: Contrast, one: ContrastiveSet, bar: Progress) -> list[Answer]:
+    """What a model says to every item of a set."""
+    answers = []
+    for answer in judge.answers(Question(i.source, i.targets, i.correct) for i in one.items):
+        answers.append(answer)
+        bar.advance()
+    return answers
+
+
+def sets_signature(judge: Contrast, sets: Sequence[ContrastiveSet]) -> Signature:
+    """What it took: the model's settings, and which sets lack context on one side."""
+    cut = ",".join(one.name for one in sets if one.cut) or None
+    return Signature({**judge.signature.values, "context_cut": cut})
+
+
+def write_answers(
+    path: Path,
+    signature: Signature,
+    sets: Sequence[ContrastiveSet],
+    answers: Sequence[Sequence[Answer]],
+) -> None:
+    """A signature, then one line for each item."""
+    head = {"signature": signature.to_json(), "remarks": remarks(sets)}
+    lines = [json.dumps(head, ensure_ascii=False)]
+    for one, of_set in zip(sets, answers, strict=True):
+        for item, answer in zip(one.items, of_set, strict=True):
+            lines.append(json.dumps(item_record(item, answer), ensure_ascii=False))
+    write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def remarks(sets: Sequence[ContrastiveSet]) -> dict[str, str]:
+    """What has to be said beside any figure of a set."""
+    return {one.name: one.remark for one in sets if one.remark}
 
 
 def item_record(item: ContrastiveItem, answer: Answer) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """How likely a model finds the right candidate, compared between contexts.
 
-Only for runs of one model, whose log-probabilities mean the same: a set and its perturbed twins.
+Only for runs of the same models, whose log-probabilities mean the same: a set and its perturbed
+twins.
 """
 
 from collections.abc import Sequence
@@ -31,16 +32,22 @@ class Likelihood:
 
 
 def likelihoods(systems: Sequence[System]) -> list[Likelihood]:
-    """One for each run; none if they are not runs of one model, or were not scored."""
-    files = [file for system in systems for file in system.files]
-    models = {file.signature.values.get("model") for file in files}
-    if len(systems) < 2 or len(files) > len(systems) or len(models) != 1 or None in models:
+    """One for each context; none if they are not of the same models, or were not scored.
+
+    Of several seeds the mean is taken; intervals are over documents.
+    """
+    models = {
+        tuple(file.signature.values.get("model") for file in system.files) for system in systems
+    }
+    if len(systems) < 2 or len(models) != 1 or None in next(iter(models)):
         return []
-    rows = [[one.log_prob for one in file.outcomes] for file in files]
-    if any(value is None for row in rows for value in row):
+    rows = [
+        [[one.log_prob for one in file.outcomes] for file in system.files] for system in systems
+    ]
+    if any(value is None for runs in rows for row in runs for value in row):
         return []
-    values = np.array(rows, dtype=np.float64).T
-    clusters = cluster_numbers(one.cluster for one in files[0].outcomes)
+    values = np.array(rows, dtype=np.float64).mean(axis=1).T
+    clusters = cluster_numbers(one.cluster for one in systems[0].files[0].outcomes)
     levels = _estimates(values, clusters)
     gains = values[:, 1:] - values[:, :1]
     p_values = holm([replicates_p_value(column) for column in resampled_means(gains, clusters).T])

@@ -15,7 +15,7 @@ from concatmt.errors import UserError
 from concatmt.signature import Signature
 
 # What must be equal for two runs to be comparable; all else is what is being compared.
-SETTINGS = ("measure", "score", "scope", "ties", "target_context")
+SETTINGS = ("measure", "score", "scope", "ties", "target_context", "wrong_forms")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,23 +6,25 @@ way on both sides. Shuffled order is the test of sentence *position*. Does not k
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from concatmt.errors import UserError
 from concatmt.evaluation.sets import ContrastiveItem
 
 Kind = Literal["none", "random", "shuffled", "other"]
+DRAWS = 16
 Pair = tuple[str, str]  # a context sentence and its translation
 
 
 def perturb(
-    items: Sequence[ContrastiveItem], kind: Kind, seed: int
+    items: Sequence[ContrastiveItem], kind: Kind, seed: int, window: int | None = None
 ) -> tuple[list[dict[str, Any]], int]:
     """Items in the schema of contrastive sets, and how many of them are as they were.
 
     `none` has no context, `shuffled` the same sentences in another order, `other` the context of an
-    item of another document, `random` sentences from anywhere in other documents.
+    item of another document, `random` sentences from anywhere in other documents. With a `window`
+    only the sentences that it holds are shuffled: what a system could not see stays out of sight.
     """
     rng = random.Random(seed)
     contexts = [_context(item) for item in items]
@@ -32,7 +34,9 @@ def perturb(
         if kind == "none":
             new: list[Pair] = []
         elif kind == "shuffled":
-            new = _shuffled(old, rng)
+            near = len(old) if window is None else min(window - 1, len(old))
+            far = len(old) - near
+            new = [*old[:far], *_shuffled(old[far:], rng)]
         elif kind == "other":
             new = _from_another(items, contexts, place, rng)
         else:
@@ -71,13 +75,20 @@ def _from_another(
         return []
     ours = items[place]
     own = ours.document or ours.orbit or ours.id
-    for number in rng.sample(range(len(items)), len(items)):
+    for number in _drawn(len(items), rng):
         other = items[number]
         if (other.document or other.orbit or other.id) != own and len(contexts[number]) >= size:
             return contexts[number][-size:]
     raise UserError(
         f"{ours.set}, item {ours.id}: no other document has {size} sentences of context to take"
     )
+
+
+def _drawn(size: int, rng: random.Random) -> Iterator[int]:
+    """Numbers below `size` in random order; a few first, since one of them will mostly do."""
+    for _ in range(DRAWS):
+        yield rng.randrange(size)
+    yield from rng.sample(range(size), size)
 
 
 def _record(item: ContrastiveItem, context: Sequence[Pair]) -> dict[str, Any]:

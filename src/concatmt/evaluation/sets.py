@@ -5,7 +5,7 @@ Formats are told by their content. Does not know models.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
 
 VOITA_SEPARATOR = " _eos "
+CTXPRO_SEPARATOR = "<eos>"
 SPLITS = ("_test", "_dev")
+Context = tuple[list[str], list[str]]  # sentences before the current one, on both sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class ContrastiveSet:
 def read_set(path: Path, documents: Path | None = None) -> ContrastiveSet:
     """Read a file of any of the formats.
 
-    `documents`: ContraPro's folder of extracted subtitles, `*/NAME.en` beside `*/NAME.de`.
+    `documents`: ContraPro's folder of extracted subtitles, `*/NAME.en` beside `*/NAME.de`; or
+    ctxpro's file of inputs, one window a line with `<eos>` between its sentences.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file")
@@ -70,7 +73,11 @@ def read_set(path: Path, documents: Path | None = None) -> ContrastiveSet:
         items = [_contrapro_lines(name, where, record) for where, record in records]
         remark = _cut_remark(records)
     elif {"src segment", "ref segment", "document id"} <= first.keys():
-        items = [_contrapro(name, where, record, documents) for where, record in records]
+        contexts = _contexts(records, documents)
+        items = [
+            _contrapro(name, where, record, context)
+            for (where, record), context in zip(records, contexts, strict=True)
+        ]
         if documents is None:
             remark = "no context: documents not given"
     else:
@@ -207,9 +214,7 @@ def _repetitions(items: Sequence[ContrastiveItem]) -> str | None:
     return f"the correct candidate stands twice in {len(found)} item(s), the first is {found[0]}"
 
 
-def _contrapro(
-    name: str, where: str, record: dict[str, Any], documents: Path | None
-) -> ContrastiveItem:
+def _contrapro(name: str, where: str, record: dict[str, Any], context: Context) -> ContrastiveItem:
     """ContraPro's JSON, and ctxpro's, which has the expected form instead of wrong sentences."""
     errors = record.get("errors", [])
     candidates = [record["ref segment"]]
@@ -217,7 +222,7 @@ def _contrapro(
         if not isinstance(error, dict) or not isinstance(error.get("contrastive"), str):
             raise UserError(f"{where}: every entry of 'errors' must have a 'contrastive' sentence")
         candidates.append(error["contrastive"])
-    source, target = _subtitles(where, record, documents) if documents else ([], [])
+    source, target = context
     expected = record.get("expected", record.get("ref pronoun"))
     return ContrastiveItem(
         where.rpartition("item ")[2],
@@ -234,9 +239,32 @@ def _contrapro(
     )
 
 
-def _subtitles(
-    where: str, record: dict[str, Any], documents: Path, context: int = 3
-) -> tuple[list[str], list[str]]:
+def _contexts(
+    records: Sequence[tuple[str, dict[str, Any]]], documents: Path | None
+) -> Iterable[Context]:
+    """The context of each item: none, from films, or from ctxpro's file of inputs."""
+    if documents is None:
+        return [([], [])] * len(records)
+    if not documents.is_file():
+        return (_subtitles(where, record, documents) for where, record in records)
+    return _inputs(records, documents)
+
+
+def _inputs(records: Sequence[tuple[str, dict[str, Any]]], path: Path) -> Iterator[Context]:
+    """Source contexts of ctxpro's items, line by line; it has no target contexts."""
+    lines = list(read_lines(path, ReadReport()))
+    if len(lines) != len(records):
+        raise UserError(
+            f"{path}: {len(lines):,} lines, but {len(records):,} items; give the inputs of the set"
+        )
+    for (where, record), line in zip(records, lines, strict=True):
+        *context, current = (sentence.strip() for sentence in line.split(CTXPRO_SEPARATOR))
+        if current.split() != str(record["src segment"]).split():
+            raise UserError(f"{where}: its sentence is not the last one of its line in {path}")
+        yield context, [""] * len(context)
+
+
+def _subtitles(where: str, record: dict[str, Any], documents: Path, context: int = 3) -> Context:
     """The lines before an item in its film, on both sides; fewer at its start."""
     name = str(record["document id"]).rpartition("/")[2]
     stem, _, language = name.rpartition(".")

@@ -62,6 +62,22 @@ def read_translations(path: Path, references: Path | None = None) -> Translation
     return TranslationFile(str(path), names, Translated(documents))
 
 
+def check_documents(file: TranslationFile, source: TranslationFile) -> None:
+    """Refuse a file that has other documents than the source text, saying which."""
+    pairs = zip(file.text.documents, source.text.documents, strict=False)
+    for number, (ours, theirs) in enumerate(pairs, start=1):
+        if len(ours) != len(theirs):
+            raise UserError(
+                f"{file.path}: document {number} has {len(ours)} sentences, in {source.path}"
+                f" {len(theirs)}; the two do not belong together"
+            )
+    if len(file.text.documents) != len(source.text.documents):
+        raise UserError(
+            f"{file.path}: {len(file.text.documents):,} documents, but {source.path} has"
+            f" {len(source.text.documents):,}; the two do not belong together"
+        )
+
+
 def _split(
     lines: list[str], like: list[str] | None = None
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from concatmt.corpus.statistics import Statistics, lengths
+from concatmt.corpus.store import Split, Store
 from concatmt.errors import UserError
 from concatmt.evaluation.resampling import Estimate
 from concatmt.experiments.comparison import Comparison, Row, compare
-from concatmt.experiments.one_run import Job, carry_out, make_data
+from concatmt.experiments.encoding_figures import DIM, components_for
+from concatmt.experiments.one_run import STORE, Job, carry_out, make_data
 from concatmt.experiments.paper_check import TOLERANCE, inconsistencies, recompute
 from concatmt.experiments.paper_figures import paper
 from concatmt.experiments.results import Results
@@ -17,7 +20,7 @@ from concatmt.model.systems import parse_system, system_name
 from concatmt.settings import nearest
 from concatmt.tables import markdown_table
 
-EVERY = "all"
+EVERY, CORPORA, PCA = "all", "corpora", "pca"
 
 
 def list_tables() -> str:
@@ -26,7 +29,46 @@ def list_tables() -> str:
     for name, table in paper().tables.items():
         places = [one.name for one in SETTINGS.values() if name in one.tables]
         rows.append((name, table.title, str(len(table.rows)), ", ".join(places)))
+    everywhere = ", ".join(SETTINGS)
+    rows.append((CORPORA, "Corpus statistics", str(len(paper().corpus_table)), everywhere))
+    rows.append((PCA, "Explained variance of positions", "-", "none needed"))
     return markdown_table(("table", "title", "rows", "settings"), rows)
+
+
+def corpus_table(work: Path) -> str:
+    """The paper's corpus table, and the corpora that have been prepared under `work`."""
+    rows = [
+        (
+            *("paper", one.settings, one.split, one.documents, one.sentences),
+            *(one.document_length, one.words, one.bpe),
+        )
+        for one in paper().corpus_table
+    ]
+    for name in SETTINGS:
+        if (work / name / STORE / "manifest.json").is_file():
+            for split, found in Store.open(work / name / STORE).splits.items():
+                rows.append(("ours", name, split, *_statistics(found)))
+    header = ("whose", "setting", "split", "documents", "sentences", "document length")
+    return markdown_table((*header, "words in a sentence", "tokens in a sentence"), rows)
+
+
+def _statistics(split: Split) -> tuple[str, str, str, str, str]:
+    found = Statistics.from_json(split.statistics)
+    return (
+        f"{found.documents.count:,}",
+        f"{found.source_words.count:,}",
+        lengths(found.documents),
+        lengths(found.source_words),
+        lengths(found.source_tokens),
+    )
+
+
+def pca() -> str:
+    """What section 2.3 says of the sinusoidal positions."""
+    return "\n".join(
+        f"{components_for(share)} of {DIM} components explain {100 * share:.6g}%"
+        for share in (0.99, 0.9999, 0.999999)
+    )
 
 
 def check() -> str:

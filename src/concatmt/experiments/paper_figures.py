@@ -80,6 +80,18 @@ class Corpus(Settings):
     shift: int
 
 
+class CorpusRow(Settings):
+    """A row of the corpus table, source side; lengths are mean / deviation / largest."""
+
+    split: str
+    settings: str
+    documents: str
+    sentences: str
+    document_length: str
+    words: str
+    bpe: str
+
+
 class Paper(Settings):
     """All of it."""
 
@@ -89,6 +101,7 @@ class Paper(Settings):
     formulas: tuple[Formula, ...]
     ratios: tuple[Ratio, ...]
     corpora: Mapping[str, Corpus]
+    corpus_table: tuple[CorpusRow, ...]
 
 
 @functools.cache

@@ -54,3 +54,41 @@ def test_an_item_without_a_translation_is_named(tmp_path: Path) -> None:
     path, translations = files(tmp_path, a="Sie ging .")
     with pytest.raises(UserError, match="out.jsonl: no document 'b'"):
         judge(translations, read_expectations(path))
+
+
+def test_contrapro_and_ctxpro_say_what_they_expect(tmp_path: Path) -> None:
+    contrapro = {
+        "document id": "film.de",
+        "segment id": 5,
+        "src segment": "It is red.",
+        "ref segment": "Es ist rot.",
+        "ref pronoun": "es",
+        "errors": [{"contrastive": "Er ist rot."}, {"contrastive": "Sie ist rot."}],
+    }
+    path = tmp_path / "contrapro.json"
+    path.write_text(json.dumps([contrapro]), "utf-8")
+    (one,) = read_expectations(path)
+    assert (one.expected, one.wrong, one.source) == (("es",), ("er", "sie"), ("It is red.",))
+    # The published rule (Post and Junczys-Dowmunt 2023) asks for the pronoun alone.
+    file = TranslationFile("out", ("0",), Translated((("Sie sagt, es ist rot.",),)))
+    assert [judge(file, [one], rule).outcomes[0].right for rule in ("absent", "ignored")] == [0, 1]
+    lines = {"src": "It .", "ref": "Es .", "contrastive": ["Er ."], "ref_pronoun": "es"}
+    lines |= {"src_context": [], "ref_context": [], "id": "a"}
+    path.write_text(json.dumps(lines) + "\n", "utf-8")
+    assert read_expectations(path)[0].wrong == ("er",)
+    ctxpro = {key: contrapro[key] for key in ("document id", "src segment", "ref segment")}
+    path.write_text(json.dumps([{**ctxpro, "expected": "es", "rule": "NOM.SING.NEUT"}]), "utf-8")
+    (one,) = read_expectations(path)
+    assert (one.expected, one.wrong, one.item.phenomenon) == (("es",), (), "NOM.SING.NEUT")
+    path.write_text(json.dumps([ctxpro]), "utf-8")
+    with pytest.raises(UserError, match="item 0: no expected form, which generative accuracy"):
+        read_expectations(path)
+
+
+def test_an_expectation_written_and_read_again_is_the_same(tmp_path: Path) -> None:
+    record = {"id": "a", "source": ["...", "It ."], "phenomenon": "pron", "distance": 1}
+    record |= {"expected": ["es"], "wrong": ["er"]}
+    path = tmp_path / "expected.jsonl"
+    path.write_text(json.dumps(record) + "\n", "utf-8")
+    (one,) = read_expectations(path)
+    assert one.record() == record

@@ -38,3 +38,14 @@ def test_models_whose_log_probs_do_not_compare_are_left_out() -> None:
     assert likelihoods([one, other]) == []
     assert likelihoods([one]) == []
     assert likelihoods([system("a", [1, 0]), system("b", [1, 0])]) == []
+
+
+def test_of_several_seeds_the_mean_is_taken() -> None:
+    def seeds(name: str, shift: float) -> System:
+        runs = [scored(name, [-1.0 + shift + s, -3.0 + shift + s], f"m{s}") for s in (0, 1)]
+        return System(name, tuple(run.files[0] for run in runs))
+
+    first, second = likelihoods([seeds("gold", 0.0), seeds("other", -1.0)])
+    assert first.estimate.value == pytest.approx(-1.5)
+    assert second.difference is not None
+    assert second.difference.value == pytest.approx(-1.0)

@@ -63,3 +63,11 @@ def test_candidates_with_contexts_of_their_own_are_refused() -> None:
     odd = ContrastiveItem("x", ["a", "b"], [["c", "d"], ["e", "f"]], 0, "set", "tv")
     with pytest.raises(UserError, match="item x: its candidates differ in the context"):
         perturb([odd], "none", seed=1)
+
+
+def test_what_is_outside_the_window_stays_there() -> None:
+    items = [item(number, context=5) for number in range(20)]
+    for old, new in zip(items, perturb(items, "shuffled", seed=1, window=4)[0], strict=True):
+        assert new["source"][:2] == old.source[:2]
+        assert new["source"][2:] != old.source[2:]
+        assert sorted(new["source"][2:5]) == sorted(old.source[2:5])

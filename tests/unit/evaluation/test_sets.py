@@ -98,6 +98,27 @@ def test_ctxpro_has_the_expected_form(tmp_path: Path) -> None:
     assert found.targets == [["Sie mag Sie."]]
 
 
+def test_ctxpro_takes_its_context_from_its_file_of_inputs(tmp_path: Path) -> None:
+    item = {
+        "document id": "de-en/2017/a",
+        "segment id": 1,
+        "src segment": "She likes you.",
+        "ref segment": "Sie mag Sie.",
+        "expected": "sie",
+    }
+    path = write(tmp_path, [item], "ctxpro.json")
+    inputs = tmp_path / "gender.test"
+    inputs.write_text("Where is Anna?<eos> At home.<eos> She likes you.\n", "utf-8")
+    (found,) = read_set(path, inputs).items
+    assert found.source == ["Where is Anna?", "At home.", "She likes you."]
+    inputs.write_text("At home.<eos> She likes him.\n", "utf-8")
+    with pytest.raises(UserError, match="not the last one of its line"):
+        read_set(path, inputs)
+    inputs.write_text("", "utf-8")
+    with pytest.raises(UserError, match="0 lines, but 1 items"):
+        read_set(path, inputs)
+
+
 @pytest.mark.parametrize(
     ("records", "message"),
     [

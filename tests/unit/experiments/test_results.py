@@ -10,7 +10,7 @@ from concatmt.errors import UserError
 from concatmt.evaluation.accuracy import Difference
 from concatmt.evaluation.resampling import Estimate
 from concatmt.experiments.comparison import chosen_runs, compare, reference_row, verdict
-from concatmt.experiments.paper_command import Request, render
+from concatmt.experiments.paper_command import Request, corpus_table, list_tables, render
 from concatmt.experiments.paper_figures import paper
 from concatmt.experiments.results import Results, RunRecord, Stage
 from concatmt.experiments.runner import missing, plan, systems_of
@@ -197,3 +197,9 @@ def test_a_line_that_is_not_a_result_is_told(tmp_path: Path) -> None:
     (tmp_path / "runs.jsonl").write_text("{}\n")
     with pytest.raises(UserError, match=r"runs.jsonl, line 1: not a result"):
         Results(tmp_path).runs()
+
+
+def test_the_corpus_table_has_the_papers_rows_and_the_list_every_table(tmp_path: Path) -> None:
+    assert corpus_table(tmp_path).count("| paper |") == 7
+    listed = list_tables()
+    assert all(f"| {name} " in listed for name in (*paper().tables, "corpora", "pca"))

@@ -1,0 +1,61 @@
+"""`concatmt attention`: how much attention stays in the current sentence."""
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from concatmt.cli.app import app
+
+
+@app.command()
+def attention(
+    model: Annotated[Path, typer.Argument(help="A model directory.")],
+    pairs: Annotated[
+        Path, typer.Argument(help="Documents with translations: JSONL, TSV, or a text.")
+    ],
+    target: Annotated[
+        Path | None, typer.Option(help="The translations of a text, line by line.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="JSON to write.")] = None,
+    input_format: Annotated[
+        Literal["text", "jsonl", "tsv"] | None,
+        typer.Option(help="Of the input; by the name of the file otherwise."),
+    ] = None,
+    documents: Annotated[int, typer.Option(min=1, help="The first documents of the input.")] = 100,
+) -> None:
+    """Show where the tokens of current sentences look, layer by layer.
+
+    The share of attention that falls on the current sentence, and the entropy of attention, both
+    beside what even attention would have. Given translations are forced.
+
+    **Examples**
+
+        concatmt attention model test.en --target test.de --output attention.json
+    """
+    from concatmt.decoding.inputs import format_of
+    from concatmt.decoding.loading import LoadedModel
+    from concatmt.evaluation.attention import attention_table, attention_use, windows_of
+    from concatmt.evaluation.parallel_text import first_documents
+    from concatmt.files import write_json
+    from concatmt.signature import Signature
+
+    loaded = LoadedModel.load(model)
+    parts = first_documents(pairs, input_format or format_of(pairs), target, documents)
+    windows = windows_of(loaded, parts)
+    found = attention_use(loaded.engine.model, windows)
+    signature = Signature(
+        {
+            **loaded.identity,
+            "K": loaded.engine.config.system.sentences,
+            "target_context": "gold",
+            "windows": len(windows),
+        }
+    )
+    if output is not None:
+        figures = [dataclasses.asdict(one) for one in found]
+        write_json(output, {"signature": signature.to_json(), "layers": figures})
+    print(attention_table(found))
+    print(f"signature: {signature}", file=sys.stderr)

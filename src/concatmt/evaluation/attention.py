@@ -1,0 +1,225 @@
+"""Where a model looks: share of attention that stays in the current sentence, and its entropy.
+
+Weights are recomputed from what the model's own attention blocks are given in a teacher-forced
+pass. Tokens of the current sentence are the queries; a window without context says nothing and is
+left out. Does not know files.
+
+Shapes: B windows, H heads, Q queries, S keys.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch import Tensor
+
+from concatmt.corpus.batch import Side, WindowBatch
+from concatmt.decoding.inputs import Part
+from concatmt.decoding.loading import LoadedModel
+from concatmt.decoding.translation import History
+from concatmt.errors import UserError
+from concatmt.evaluation.resampling import (
+    Array,
+    Estimate,
+    Indices,
+    cluster_numbers,
+    percentiles,
+    resampled_means,
+)
+from concatmt.model.blocks import CrossAttention, DecoderBlock, EncoderBlock, SelfAttention
+from concatmt.model.transformer import Transformer
+from concatmt.tables import markdown_table
+
+KINDS = ("encoder", "decoder", "cross")
+HEADER = ("attention", "layer", "share", "interval", "if uniform", "entropy", "if uniform")
+WINDOWS = 32  # in a pass
+
+
+class Window(NamedTuple):
+    """A document's sentence with its context, as ids; the current sentence is the last."""
+
+    document: str
+    source: list[list[int]]
+    target: list[list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionUse:
+    """What the tokens of current sentences look at, in one layer, averaged over heads."""
+
+    kind: str  # encoder or decoder (self-attention), or cross
+    layer: int  # from 1
+    share: Estimate  # of attention that falls on the current sentence
+    uniform_share: float  # if it were spread evenly over all that can be seen
+    entropy: Estimate  # in nats
+    uniform_entropy: float  # the largest that there can be
+
+
+def windows_of(model: LoadedModel, parts: Sequence[Part]) -> list[Window]:
+    """All windows with context, of documents with their translations."""
+    limit = model.engine.config.system.sentences - 1
+    found, history = [], History()
+    for part in parts:
+        if part.gold is None:
+            raise UserError(f"document {part.document!r}: has no translations to look at")
+        if part.first == 0:
+            history = History()
+        for source, gold in zip(part.source, part.gold, strict=True):
+            ids, target = model.text.source.encode(source), model.text.target.encode(gold)
+            if not ids:
+                continue  # an empty sentence is nobody's context
+            if history.source:
+                sides = [*history.source, ids], [*history.target, target]
+                found.append(Window(part.document, *sides))
+            history.push(ids, target, limit)
+    return found
+
+
+def attention_use(model: Transformer, windows: Sequence[Window]) -> list[AttentionUse]:
+    """Every layer's figures, with intervals over documents; each sentence counts the same."""
+    if not windows:
+        raise UserError("no sentence has context that the model could look at")
+    order = sorted(range(len(windows)), key=lambda i: sum(map(len, windows[i].source)))
+    rows: dict[tuple[str, int], list[Tensor]] = {}
+    for first in range(0, len(order), WINDOWS):
+        batch = [windows[i] for i in order[first : first + WINDOWS]]
+        for key, figures in _measure(model, batch).items():
+            rows.setdefault(key, []).append(figures)
+    clusters = cluster_numbers(windows[i].document for i in order)
+    return [
+        _summary(*key, torch.cat(parts).double().numpy(), clusters) for key, parts in rows.items()
+    ]
+
+
+def _summary(kind: str, layer: int, values: Array, clusters: Indices) -> AttentionUse:
+    """Means of share, uniform share, entropy and its maximum, [windows, 4]."""
+    number = int(clusters.max()) + 1
+    means = values.mean(axis=0).tolist()
+    low: list[float | None] = [None] * 4
+    high: list[float | None] = [None] * 4
+    if number > 1:
+        ends = percentiles(resampled_means(values, clusters), number)
+        low, high = ends[0].tolist(), ends[1].tolist()
+    share, entropy = (Estimate(means[place], low[place], high[place]) for place in (0, 2))
+    return AttentionUse(kind, layer, share, means[1], entropy, means[3])
+
+
+@torch.inference_mode()
+def _measure(model: Transformer, windows: Sequence[Window]) -> dict[tuple[str, int], Tensor]:
+    """(B, 4) figures of every layer: means over the current sentence's tokens and all heads."""
+    batch = WindowBatch.from_lists([w.source for w in windows], [w.target for w in windows])
+    batch = batch.to(model.output.weight.device)
+    shifted = batch.target.shifted_right()
+    sides = {
+        "encoder": (batch.source, batch.source),
+        "decoder": (shifted, shifted),
+        "cross": (shifted, batch.source),
+    }
+    found = {}
+    for kind, layer, weights in attention_weights(model, batch):
+        queries, keys = sides[kind]
+        found[kind, layer] = _figures(kind, weights, queries, keys)
+    return found
+
+
+def _figures(kind: str, weights: Tensor, queries: Side, keys: Side) -> Tensor:
+    """(B, H, Q, S) -> (B, 4)"""
+    asking = _current(queries, shifted=kind != "encoder").double()
+    looked_at = _current(keys, shifted=kind == "decoder").double()
+    visible = keys.mask[:, None, :].expand(-1, queries.tokens.shape[1], -1)
+    if kind == "decoder":
+        visible = visible.tril()
+    weights = weights.double()
+    number = visible.sum(dim=2).clamp(min=1)
+    share = torch.einsum("bhqs,bs->bq", weights, looked_at) / weights.shape[1]
+    even = torch.einsum("bqs,bs->bq", visible.double(), looked_at) / number
+    entropy = torch.special.entr(weights).sum(dim=3).mean(dim=1)
+    values = torch.stack([share, even, entropy, number.double().log()], dim=2)
+    # A current sentence without a word has no query in the decoder: it counts as nothing seen.
+    return torch.einsum("bqf,bq->bf", values, asking) / asking.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def _current(side: Side, shifted: bool) -> Tensor:
+    """(B, T) bool: tokens of the current sentence; the decoder's first input is of none."""
+    current = side.segments == 1
+    if shifted:
+        current[:, 0] = False
+    return current
+
+
+def attention_weights(model: Transformer, batch: WindowBatch) -> Iterator[tuple[str, int, Tensor]]:
+    """Kind, layer and weights (B, H, Q, S) of every attention in the model's own forward pass."""
+    with _recorded(model) as calls:
+        model(batch)
+    for kind, layer, module, arguments in calls:
+        if isinstance(module, SelfAttention):
+            x, mask, causal = (*arguments, False)[:3]
+            queries, keys, _ = (module.split(part) for part in module.qkv(x).chunk(3, dim=-1))
+        else:
+            x, (keys, _), mask = arguments
+            queries, causal = module.split(module.q(x)), False
+        yield kind, layer, weights_of(queries, keys, mask, causal)
+
+
+def weights_of(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+    """softmax(q k / sqrt(d)) over the keys that each query may see."""
+    scores = queries @ keys.transpose(2, 3) / math.sqrt(queries.shape[3])
+    if causal:
+        mask = torch.ones(scores.shape[2:], dtype=torch.bool, device=scores.device).tril()
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return scores.softmax(dim=3)
+
+
+Call = tuple[str, int, SelfAttention | CrossAttention, tuple[Any, ...]]
+
+
+@contextmanager
+def _recorded(model: Transformer) -> Iterator[list[Call]]:
+    """A list that fills with what every attention of the model is called with."""
+    calls: list[Call] = []
+    handles = []
+
+    def record(kind: str, layer: int, module: SelfAttention | CrossAttention) -> None:
+        def hook(_: Any, arguments: tuple[Any, ...]) -> None:
+            calls.append((kind, layer, module, arguments))
+
+        handles.append(module.register_forward_pre_hook(hook))
+
+    for layer, block in enumerate(model.encoder, start=1):
+        record("encoder", layer, cast("EncoderBlock", block).self_attention)
+    for layer, block in enumerate(model.decoder, start=1):
+        record("decoder", layer, cast("DecoderBlock", block).self_attention)
+        record("cross", layer, cast("DecoderBlock", block).cross_attention)
+    try:
+        yield calls
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def attention_table(found: Sequence[AttentionUse]) -> str:
+    """Layer by layer, for reading; shares in per cent, entropies in nats."""
+    rows = []
+    for kind in KINDS:
+        for one in found:
+            if one.kind == kind:
+                low, high = one.share.low, one.share.high
+                interval = "-"
+                if low is not None and high is not None:
+                    interval = f"[{100 * low:.1f}, {100 * high:.1f}]"
+                rows.append(
+                    (
+                        kind,
+                        str(one.layer),
+                        f"{100 * one.share.value:.1f}",
+                        interval,
+                        f"{100 * one.uniform_share:.1f}",
+                        f"{one.entropy.value:.3f}",
+                        f"{one.uniform_entropy:.3f}",
+                    )
+                )
+    return markdown_table(HEADER, rows)

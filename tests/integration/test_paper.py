@@ -1,0 +1,100 @@
+"""A whole run of a setting, from generated data to its line of results and a table."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from concatmt.experiments.comparison import compare
+from concatmt.experiments.one_run import Job, carry_out, make_data
+from concatmt.experiments.paper_figures import paper
+from concatmt.experiments.results import Results
+from concatmt.experiments.runner import missing
+from concatmt.experiments.setting import Setting
+from tests.conftest import Command
+
+TINY = Setting(
+    name="tiny",
+    title="a tiny testbed",
+    config="testbed",
+    tables=("en-ru-persistent-positions",),
+    overrides=(
+        "model.dim=16",
+        "model.encoder.feed_forward=16",
+        "model.decoder.feed_forward=16",
+        "training.validate_every=3",
+        "training.tokens_per_update=256",
+        "training.batch.tokens=256",
+    ),
+    dials={
+        "pair": "en-ru",
+        "documents": 60,
+        "valid_documents": 10,
+        "test_documents": 4,
+        "items": 1,
+        "tasks": ("tv", "d0"),
+        "density": 1.0,
+    },
+    rates=(1e-3,),
+    stages=(3, 6),
+)
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("paper") / "tiny"
+    make_data(TINY, folder)
+    return folder
+
+
+def test_a_run_leaves_a_line_from_which_its_table_follows(work: Path, tmp_path: Path) -> None:
+    results = Results(tmp_path / "tiny")
+    for system in ("s4to4", "s4to4+cd"):
+        record = carry_out(Job(TINY, system, 1, 1e-3, work), results)
+        assert record is not None
+        assert [stage.update for stage in record.stages] == [3, 6]
+        assert set(record.stages[-1].accuracy) == {"tv", "d0"}
+        assert record.signature["setting"] == "tiny"
+    table = compare(TINY, "en-ru-persistent-positions", paper(), results)
+    assert {row.system for row in table.rows if row.seeds} == {"s4to4", "s4to4+cd"}
+    first = results.runs()[0]
+    assert len(results.translations(first).sentences) == len(results.references().sentences)
+    outcomes = results.outcomes(first).outcomes
+    stage = {name: [o.right for o in outcomes if o.phenomenon == name] for name in ("tv", "d0")}
+    assert {name: sum(v) / len(v) for name, v in stage.items()} == first.stages[-1].accuracy
+
+
+def test_stages_do_not_change_where_a_run_ends(work: Path, tmp_path: Path) -> None:
+    job = Job(TINY, "s4to4+cd", 2, 1e-3, work)
+    whole = TINY.model_copy(update={"stages": (6,), "name": "whole"})
+    one = carry_out(job, Results(tmp_path / "a"))
+    elsewhere = tmp_path / "whole"
+    make_data(whole, elsewhere)
+    other = carry_out(Job(whole, "s4to4+cd", 2, 1e-3, elsewhere), Results(tmp_path / "b"))
+    assert one is not None
+    assert other is not None
+    assert one.stages[-1] == other.stages[-1]
+    assert one.signature["model"] == other.signature["model"]
+
+
+def test_a_deleted_line_is_the_only_run_that_is_missing(work: Path, tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for system in ("s4to4", "s4to4+cd"):
+        carry_out(Job(TINY, system, 1, 1e-3, work), results)
+    path = tmp_path / "runs.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("".join(f"{x}\n" for x in lines if json.loads(x)["system"] == "s4to4"))
+    left = missing(TINY, ["s4to4", "s4to4+cd"], work, results)
+    assert [job.system for job in left] == ["s4to4+cd"]
+
+
+def test_the_command_shows_a_plan_and_refuses_what_it_does_not_know(concatmt: Command) -> None:
+    planned = concatmt("paper", "en-ru-cd", "--setting", "testbed-en-ru", "--dry-run")
+    assert planned.returncode == 0, planned.stderr
+    assert planned.stdout.count("concatmt paper run ") == 14
+    refused = concatmt("paper", "en-de-cd", "--setting", "testbed-en-ru", "--dry-run")
+    assert refused.returncode == 2
+    assert "no table of testbed-en-ru" in refused.stderr
+    refused = concatmt("paper", "run", "--setting", "testbed-en-ru")
+    assert refused.returncode == 2
+    assert "--system: give the system" in refused.stderr
