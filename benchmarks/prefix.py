@@ -99,11 +99,15 @@ def run_random(size: str, arguments: argparse.Namespace) -> dict[str, Any]:
     given = [Window(w.source, f) for w, f in zip(windows, forced, strict=True)]
 
     def search(some: Sequence[Window], tokens: int) -> None:
+        # The search counts the boundaries of what is forced.
+        limit = tokens + len(some[0].forced)
         config = SearchConfig(
-            beam=arguments.beam, constrained=False, length_factor=0, length_constant=tokens
+            beam=arguments.beam, constrained=False, length_factor=0, length_constant=limit
         )
         for start in range(0, len(some), arguments.batch):
-            FixedSearch(engine, list(some[start : start + arguments.batch]), config).run()
+            batch = list(some[start : start + arguments.batch])
+            for found in FixedSearch(engine, batch, config).run():
+                assert len(found[0].tokens) == tokens
 
     ways = {
         "redecode": lambda: search(windows, LENGTH - 1),
