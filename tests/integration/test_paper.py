@@ -8,11 +8,14 @@ import pytest
 from concatmt.experiments.comparison import compare
 from concatmt.experiments.one_run import Job, carry_out, make_data
 from concatmt.experiments.paper_figures import paper
+from concatmt.experiments.questions import answers
+from concatmt.experiments.report import write_report
 from concatmt.experiments.results import Results
 from concatmt.experiments.runner import missing
 from concatmt.experiments.setting import Setting
 from tests.conftest import Command
 
+SYSTEMS = ("s4to4", "s4to4+cd")
 TINY = Setting(
     name="tiny",
     title="a tiny testbed",
@@ -49,19 +52,38 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_leaves_a_line_from_which_its_table_follows(work: Path, tmp_path: Path) -> None:
     results = Results(tmp_path / "tiny")
-    for system in ("s4to4", "s4to4+cd"):
+    for system in SYSTEMS:
         record = carry_out(Job(TINY, system, 1, 1e-3, work), results)
         assert record is not None
         assert [stage.update for stage in record.stages] == [3, 6]
         assert set(record.stages[-1].accuracy) == {"tv", "d0"}
         assert record.signature["setting"] == "tiny"
     table = compare(TINY, "en-ru-persistent-positions", paper(), results)
-    assert {row.system for row in table.rows if row.seeds} == {"s4to4", "s4to4+cd"}
+    assert {row.system for row in table.rows if row.seeds} == set(SYSTEMS)
     first = results.runs()[0]
     assert len(results.translations(first).sentences) == len(results.references().sentences)
     outcomes = results.outcomes(first).outcomes
     stage = {name: [o.right for o in outcomes if o.phenomenon == name] for name in ("tv", "d0")}
     assert {name: sum(v) / len(v) for name, v in stage.items()} == first.stages[-1].accuracy
+
+
+def test_questions_and_report_follow_from_the_results_alone(work: Path, tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for system in SYSTEMS:
+        for seed in (1, 2):
+            carry_out(Job(TINY, system, seed, 1e-3, work), results)
+    [cd] = answers(results)
+    assert (cd.question.text, cd.pairs, cd.seeds) == ("Does CD help?", 1, 2)
+    runs = {system: [one for one in results.runs() if one.system == system] for system in SYSTEMS}
+    means = [sum(one.stages[-1].accuracy["tv"] for one in runs[name]) / 2 for name in SYSTEMS]
+    assert cd.accuracy.estimate.value == pytest.approx(means[1] - means[0])
+    assert cd.sentence is not None
+    assert cd.words is None
+    bleu = [sum(one.bleu for one in runs[name]) / 2 for name in SYSTEMS]
+    assert cd.bleu.value == pytest.approx(bleu[1] - bleu[0])
+    write_report(TINY, results, tmp_path)
+    assert "Does CD help?" in (tmp_path / "report.md").read_text()
+    assert (tmp_path / "report.html").read_text().count("<svg") == 1
 
 
 def test_stages_do_not_change_where_a_run_ends(work: Path, tmp_path: Path) -> None:
@@ -79,12 +101,12 @@ def test_stages_do_not_change_where_a_run_ends(work: Path, tmp_path: Path) -> No
 
 def test_a_deleted_line_is_the_only_run_that_is_missing(work: Path, tmp_path: Path) -> None:
     results = Results(tmp_path)
-    for system in ("s4to4", "s4to4+cd"):
+    for system in SYSTEMS:
         carry_out(Job(TINY, system, 1, 1e-3, work), results)
     path = tmp_path / "runs.jsonl"
     lines = path.read_text().splitlines()
     path.write_text("".join(f"{x}\n" for x in lines if json.loads(x)["system"] == "s4to4"))
-    left = missing(TINY, ["s4to4", "s4to4+cd"], work, results)
+    left = missing(TINY, SYSTEMS, work, results)
     assert [job.system for job in left] == ["s4to4+cd"]
 
 

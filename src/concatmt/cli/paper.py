@@ -11,7 +11,10 @@ from concatmt.cli.app import app
 @app.command()
 def paper(
     what: Annotated[
-        str, typer.Argument(help="list, check, run, or a table that `list` names; all: every one.")
+        str,
+        typer.Argument(
+            help="list, check, run, questions, report, or a table of `list`; all: every one."
+        ),
     ],
     setting: Annotated[str, typer.Option(help="Where; `list` has the names.")] = "testbed-en-ru",
     seeds: Annotated[
@@ -34,6 +37,7 @@ def paper(
 
     `check` recomputes the paper's aggregates and finds where its tables and its text disagree.
     `run` does one run, trains, scores and translates, and adds its line to the results.
+    `questions` compares groups of systems; `report` writes all tables, questions and curves.
 
     **Examples**
 
@@ -42,6 +46,8 @@ def paper(
         concatmt paper check
 
         concatmt paper en-ru-cd --setting testbed-en-ru
+
+        concatmt paper report --setting testbed-en-ru
 
         concatmt paper all --setting en-ru-opensubtitles --dry-run
     """
@@ -55,6 +61,10 @@ def paper(
         print(commands.corpus_table(work))
     elif what == commands.PCA:
         print(commands.pca())
+    elif what == commands.QUESTIONS:
+        print(commands.questions(setting, results))
+    elif what == commands.REPORT:
+        print(commands.report(setting, results))
     elif what == "run":
         commands.run_one(setting, system, seed, rate, work, results)
     else:

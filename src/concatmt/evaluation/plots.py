@@ -27,7 +27,7 @@ TITLES = {"encoder": "encoder self", "decoder": "decoder self", "cross": "decode
 def accuracy_plot(figures: Sequence[Figure], systems: Sequence[System], compare: bool) -> str:
     """One line for each figure, and on it one dot for each system."""
     shown = systems[1:] if compare else systems
-    picture = _picture(8, 1.2 + 0.18 * len(figures) * (1 + len(shown)))
+    picture = new_picture(8, 1.2 + 0.18 * len(figures) * (1 + len(shown)))
     axes = picture.subplots()
     for place, figure in enumerate(figures):
         if compare:
@@ -50,7 +50,7 @@ def accuracy_plot(figures: Sequence[Figure], systems: Sequence[System], compare:
     axes.set_xlabel("points" if compare else "per cent")
     axes.grid(axis="x", color="0.9")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
-    return _svg(picture)
+    return as_svg(picture)
 
 
 def _dot(
@@ -68,7 +68,7 @@ def curves_plot(curves: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]) -> 
 
     `curves`: the records of metrics.jsonl by system and seed; None if there are none.
     """
-    picture = _picture(8, 3.6)
+    picture = new_picture(8, 3.6)
     from matplotlib.ticker import LogLocator, NullLocator
 
     axes = picture.subplots()
@@ -90,7 +90,7 @@ def curves_plot(curves: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]) -> 
     axes.yaxis.set_minor_locator(NullLocator())
     axes.grid(color="0.9")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
-    return _svg(picture)
+    return as_svg(picture)
 
 
 def encoding_plot(model: Transformer) -> str:
@@ -105,7 +105,7 @@ def encoding_plot(model: Transformer) -> str:
     if signal.block is not None:
         panels["added before every later block"] = signal.block
     shape = (*segments.shape, model.config.architecture.dim)
-    picture = _picture(4.2 * len(panels), 3.4)
+    picture = new_picture(4.2 * len(panels), 3.4)
     for axes, (title, vectors) in zip(
         picture.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
     ):
@@ -115,7 +115,7 @@ def encoding_plot(model: Transformer) -> str:
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("dimension")
         picture.colorbar(image, ax=axes, shrink=0.8)
-    return _svg(picture)
+    return as_svg(picture)
 
 
 def _mark_sentences(axes: Any, segments: list[int]) -> None:
@@ -129,7 +129,7 @@ def _mark_sentences(axes: Any, segments: list[int]) -> None:
 
 def attention_plot(runs: Mapping[str, Sequence[AttentionUse]]) -> str:
     """Shares and entropies by layer; a dashed line is even attention."""
-    picture = _picture(9, 4.8)
+    picture = new_picture(9, 4.8)
     rows = picture.subplots(2, len(KINDS), sharex=True, sharey="row")
     for column, kind in enumerate(KINDS):
         for number, (name, layers) in enumerate(runs.items()):
@@ -150,7 +150,7 @@ def attention_plot(runs: Mapping[str, Sequence[AttentionUse]]) -> str:
     rows[0][0].set_ylabel("per cent on current")
     rows[1][0].set_ylabel("entropy (nats)")
     picture.legend(loc="outside upper center", ncols=4, frameon=False)
-    return _svg(picture)
+    return as_svg(picture)
 
 
 def missing(name: str) -> UserError:
@@ -158,7 +158,8 @@ def missing(name: str) -> UserError:
     return UserError(f"HTML pages need {name}: install it with pip install 'concatmt[plots]'")
 
 
-def _picture(width: float, height: float) -> Any:
+def new_picture(width: float, height: float) -> Any:
+    """An empty figure of matplotlib, in inches."""
     try:
         import matplotlib
         from matplotlib.figure import Figure as Picture
@@ -169,7 +170,8 @@ def _picture(width: float, height: float) -> Any:
     return Picture(figsize=(width, height), layout="constrained")
 
 
-def _svg(picture: Any) -> str:
+def as_svg(picture: Any) -> str:
+    """A figure as text that can stand in a page."""
     buffer = io.StringIO()
     picture.savefig(buffer, format="svg", metadata={"Date": None})
     svg = buffer.getvalue()

@@ -19,6 +19,7 @@ Indices = NDArray[np.int64]
 REPLICATES = 2000
 LEVEL = 0.95
 DRAWN_AT_A_TIME = 1 << 22
+LEAST_SHARE = 0.1  # of the clusters' variance that is left if seeds seem to lower it
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,20 @@ def accuracy_estimate(
 
 @dataclass(frozen=True, slots=True)
 class SeedVariance:
-    """What the seeds add to the variance of a mean over them. An estimate: it may be negative."""
+    """Mean squares of an analysis of variance of seeds by clusters, divided by their product.
 
-    value: float
+    Their difference is what seeds add to the variance of a mean over all; it may be negative.
+    """
+
+    between: float
+    within: float
     seeds: int
+    clusters: int
+
+    @property
+    def value(self) -> float:
+        """What the seeds add."""
+        return self.between - self.within
 
 
 def seed_variance(values: Array, clusters: Indices) -> SeedVariance:
@@ -121,27 +132,34 @@ def seed_variance(values: Array, clusters: Indices) -> SeedVariance:
     sums = cluster_sums(values.T - values.mean(), clusters).T
     number = sums.shape[1]
     if seeds < 2 or number < 2:
-        return SeedVariance(0.0, seeds)
+        return SeedVariance(0.0, 0.0, seeds, number)
     table = sums * number / items
     of_seed = table.mean(axis=1, keepdims=True)
     residual = table - of_seed - table.mean(axis=0, keepdims=True) + table.mean()
     within = float((residual**2).sum()) / ((seeds - 1) * (number - 1))
     between = number * float(of_seed.var(ddof=1))
-    return SeedVariance((between - within) / (seeds * number), seeds)
+    cells = seeds * number
+    return SeedVariance(between / cells, within / cells, seeds, number)
 
 
 def add_seed_noise(means: Array, systems: Sequence[SeedVariance], seed: int = 1) -> Array:
-    """Replicates [B] over clusters, moved by what other seeds would have given.
+    """Replicates [B] over clusters, spread as far as other seeds would spread them.
 
     `systems`: those whose sum or difference the replicates are of. Three or five seeds are too few
-    to draw from (an interval from such draws is too narrow), so their part is drawn from Student's
-    t, with Welch's degrees of freedom.
+    to draw from (an interval from such draws is too narrow), so the replicates are given the whole
+    variance, of clusters and seeds, and the tails of Student's t, with Satterthwaite's degrees of
+    freedom. These take the fourth power of a spread, estimated without bias by MS^2 / (f + 2).
     """
-    variances = [system for system in systems if system.seeds > 1]
-    total = sum(one.value for one in variances)
-    if total <= 0:
+    several = [one for one in systems if one.seeds > 1 and one.clusters > 1]
+    centre, of_clusters = float(np.nanmean(means)), float(np.nanvar(means, ddof=1))
+    if not several or of_clusters == 0:
         return means
-    freedom = total**2 / sum(one.value**2 / (one.seeds - 1) for one in variances)
-    lowest = min(one.seeds - 1 for one in variances)
-    student = np.random.default_rng(seed).standard_t(max(lowest, freedom), len(means))
-    return means + math.sqrt(total) * student
+    variance = of_clusters + sum(one.value for one in several)
+    variance = max(variance, LEAST_SHARE * of_clusters)
+    doubt = of_clusters**2 / (several[0].clusters - 1)
+    for one in several:
+        doubt += one.between**2 / (one.seeds + 1)
+        doubt += one.within**2 / ((one.seeds - 1) * (one.clusters - 1))
+    freedom = max(variance**2 / doubt, min(one.seeds for one in several) - 1)
+    widths = np.random.default_rng(seed).chisquare(freedom, len(means))
+    return centre + (means - centre) * np.sqrt(variance / of_clusters * freedom / widths)

@@ -7,20 +7,23 @@ from typing import Any
 from concatmt.corpus.statistics import Statistics, lengths
 from concatmt.corpus.store import Split, Store
 from concatmt.errors import UserError
-from concatmt.evaluation.resampling import Estimate
-from concatmt.experiments.comparison import Comparison, Row, compare
+from concatmt.experiments.comparison import compare
 from concatmt.experiments.encoding_figures import DIM, components_for
 from concatmt.experiments.one_run import STORE, Job, carry_out, make_data
 from concatmt.experiments.paper_check import TOLERANCE, inconsistencies, recompute
 from concatmt.experiments.paper_figures import paper
+from concatmt.experiments.questions import answers
+from concatmt.experiments.report import question_table, write_report
 from concatmt.experiments.results import Results
 from concatmt.experiments.runner import launch, missing, plan, systems_of
 from concatmt.experiments.setting import SETTINGS, Setting, setting
+from concatmt.experiments.table_text import render_comparison
 from concatmt.model.systems import parse_system, system_name
 from concatmt.settings import nearest
 from concatmt.tables import markdown_table
 
 EVERY, CORPORA, PCA = "all", "corpora", "pca"
+QUESTIONS, REPORT = "questions", "report"
 
 
 def list_tables() -> str:
@@ -99,6 +102,29 @@ def run_one(
     carry_out(job, Results(results / name))
 
 
+def questions(name: str, results: Path) -> str:
+    """What the runs of a setting answer."""
+    found = answers(_results(name, results))
+    if not found:
+        raise UserError(f"{results / name}: no two systems that a question compares have a run")
+    return question_table(found)
+
+
+def report(name: str, results: Path) -> str:
+    """Write the report of a setting beside its results; where it is."""
+    found = _results(name, results)
+    write_report(setting(name), found, found.folder)
+    return f"{found.folder / 'report.md'} and {found.folder / 'report.html'}"
+
+
+def _results(name: str, results: Path) -> Results:
+    setting(name)
+    found = Results(results / name)
+    if not found.runs():
+        raise UserError(f"{found.folder}: no runs yet; concatmt paper all --setting {name}")
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A table that somebody asks for."""
@@ -148,46 +174,4 @@ class Request:
             launch(jobs, self.results, self.launcher, self.processes, self.cluster)
         names = self.setting.tables if self.table_name == EVERY else (self.table_name,)
         found = [compare(self.setting, name, paper(), self.results) for name in names]
-        return "\n\n".join(render(one) for one in found)
-
-
-def render(comparison: Comparison) -> str:
-    """A table of the paper with ours."""
-    table = comparison.table
-    phenomena = list(dict.fromkeys(p for row in comparison.rows for p in row.by_phenomenon or {}))
-    detailed = "details" not in table.title and len(table.columns) > 2
-    header = ["system", *(f"paper {column}" for column in table.columns), "accuracy", "95%"]
-    header += [f"over {comparison.reference}", "95%", "verdict"]
-    header += phenomena if detailed else []
-    header += ["BLEU", "seeds"]
-    rows = [_cells(row, table.columns, phenomena if detailed else []) for row in comparison.rows]
-    note = (
-        f"accuracy: on {comparison.items:,} items that need context, chance"
-        f" {100 * comparison.chance:.1f}; intervals over documents and seeds; bold: survives"
-        " Holm's correction over the table"
-    )
-    return "\n".join([table.title, "", markdown_table(header, rows), "", note])
-
-
-def _cells(row: Row, columns: tuple[str, ...], phenomena: list[str]) -> list[str]:
-    cells = [row.system if row.system == row.ours else f"{row.system} (here {row.ours})"]
-    cells += [f"{row.paper[column]:.2f}" for column in columns]
-    if row.accuracy is None or row.bleu is None:
-        return cells + ["-"] * (7 + len(phenomena))
-    cells += [f"{100 * row.accuracy.value:.1f}", _interval(row.accuracy)]
-    if row.gain is None:
-        cells += ["", "", ""]
-    else:
-        value = f"{100 * row.gain.estimate.value:+.1f}"
-        cells.append(f"**{value}**" if row.gain.survives else value)
-        cells += [_interval(row.gain.estimate), row.verdict or ""]
-    of_phenomena = row.by_phenomenon or {}
-    cells += [f"{100 * of_phenomena[name].value:.1f}" for name in phenomena]
-    mean, deviation = row.bleu
-    return [*cells, f"{mean:.2f} (sd {deviation:.2f})", str(row.seeds)]
-
-
-def _interval(estimate: Estimate) -> str:
-    if estimate.low is None or estimate.high is None:
-        return "-"
-    return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
+        return "\n\n".join(render_comparison(one) for one in found)

@@ -72,9 +72,12 @@ def test_intervals_cover_the_truth_in_95_of_100_simulated_runs(
     assert coverage(2000, clusters, size, mean, within) == pytest.approx(0.95, abs=0.015)
 
 
+@pytest.mark.parametrize("spread", [0.0, 0.3])
 @pytest.mark.parametrize("seeds", [3, 5])
-def test_intervals_over_seeds_cover_the_truth_and_their_test_rarely_cries_wolf(seeds: int) -> None:
-    covered, false_positives = seed_coverage(1200, seeds, spread=0.3)
+def test_intervals_over_seeds_cover_the_truth_and_their_test_rarely_cries_wolf(
+    seeds: int, spread: float
+) -> None:
+    covered, false_positives = seed_coverage(2000, seeds, spread)
     assert covered == pytest.approx(0.95, abs=0.015)
     assert false_positives == pytest.approx(0.05, abs=0.015)
 
@@ -89,8 +92,16 @@ def test_seed_variance_is_that_of_the_seeds_beyond_that_of_the_items() -> None:
 
 def test_one_seed_adds_no_noise_because_nothing_is_known_of_others() -> None:
     means = np.linspace(0, 1, 11)
-    assert seed_variance(np.ones((1, 5)), np.arange(5)) == SeedVariance(0.0, 1)
-    np.testing.assert_array_equal(add_seed_noise(means, [SeedVariance(0.0, 1)]), means)
+    alone = seed_variance(np.ones((1, 5)), np.arange(5))
+    assert alone == SeedVariance(0.0, 0.0, 1, 5)
+    np.testing.assert_array_equal(add_seed_noise(means, [alone]), means)
+
+
+def test_seeds_that_differ_widen_the_replicates_to_the_whole_variance() -> None:
+    means = np.random.default_rng(3).normal(0.5, 0.01, size=200_000)
+    moved = add_seed_noise(means, [SeedVariance(0.0003, 0.0, 101, 10_000)])
+    assert moved.mean() == pytest.approx(0.5, abs=1e-3)
+    assert moved.std() == pytest.approx(0.02, rel=0.02)
 
 
 def test_few_clusters_widen_the_percentiles() -> None:
