@@ -159,6 +159,7 @@ def test_an_older_testbed_is_replaced_and_a_folder_of_other_things_is_not(
         (("--pair", "en-ru", "--tasks", "tv", "--density", "0"), "--density 0 leaves no room"),
         (("--pair", "en-ru", "--documents", "99999999"), "more than the 1,000,000 distinct"),
         (("--pair", "en-ru", "--hold-out-distances", "two"), "not a whole number"),
+        (("--pair", "en-ru", "--weights", "vp"), "--weights vp: give its weight as in vp=3"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing_behind(

@@ -39,6 +39,13 @@ def generate(
             rich_help_panel=PHENOMENA,
         ),
     ] = "",
+    weights: Annotated[
+        str,
+        typer.Option(
+            help="How often scenes have a task, beside 1 for the others, as in pron=3,vp=3.",
+            rich_help_panel=PHENOMENA,
+        ),
+    ] = "",
     density: Annotated[
         float,
         typer.Option(
@@ -127,6 +134,7 @@ def generate(
         test_documents=test_documents,
         items=items,
         tasks=tuple(_listed(tasks)),
+        weights=dict(_weights(weights)),
         density=density,
         window=window,
         scenes=scenes,
@@ -143,6 +151,14 @@ def generate(
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _weights(text: str) -> list[tuple[str, int]]:
+    pairs = [part.partition("=") for part in _listed(text)]
+    for task, _, weight in pairs:
+        if not weight.isdecimal():
+            raise UserError(f"--weights {task}: give its weight as in {task}=3")
+    return [(task, int(weight)) for task, _, weight in pairs]
 
 
 def _distances(text: str) -> list[int]:

@@ -1,5 +1,6 @@
 """The dials of the testbed and what they may not say together."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -16,6 +17,7 @@ LANGUAGES = {language.pair: language for language in (RUSSIAN, GERMAN)}
 LONGEST_DOCUMENT = 12
 # Narrowed as far as the dials allow, the grammar still has more than a million documents.
 MOST_DOCUMENTS = 1_000_000
+MOST_WEIGHT = 100
 
 
 class Dials(Settings):
@@ -28,6 +30,7 @@ class Dials(Settings):
     test_documents: int = Field(500, ge=1)
     items: int = Field(500, ge=1, le=100_000)
     tasks: tuple[str, ...] = ()
+    weights: Mapping[str, int] = Field(default_factory=dict)
     density: float = Field(0.5, ge=0, le=1)
     window: int = Field(4, ge=4, le=8)
     scenes: int | None = Field(None, ge=1)
@@ -66,6 +69,11 @@ class Dials(Settings):
         asked = self.tasks or tuple(t for t in TASKS if t not in self.language.left_out)
         return tuple(task for task in TASKS if task in asked)
 
+    @property
+    def drawn_tasks(self) -> tuple[str, ...]:
+        """What scenes draw their task from: one with weight 3 stands there three times."""
+        return tuple(t for t in self.active_tasks for _ in range(self.weights.get(t, 1)))
+
     def latents(self, task: str) -> list[Latent]:
         """The task's whole latent space."""
         language = self.language
@@ -98,14 +106,23 @@ def _check_names(dials: Dials) -> None:
         raise UserError(
             f"--pair {dials.pair}: unknown pair; pairs are {', '.join(LANGUAGES)}{hint}"
         )
-    for task in dials.tasks:
+    for option, task in [
+        *(("--tasks", task) for task in dials.tasks),
+        *(("--weights", task) for task in dials.weights),
+    ]:
         if task not in TASKS:
             raise UserError(
-                f"--tasks {task}: unknown task; tasks are {', '.join(TASKS)}{nearest(task, TASKS)}"
+                f"{option} {task}: unknown task; tasks are {', '.join(TASKS)}{nearest(task, TASKS)}"
             )
         if task in dials.language.left_out:
             reason = dials.language.left_out[task]
-            raise UserError(f"--tasks {task}: {dials.pair} does not have it: {reason}")
+            raise UserError(f"{option} {task}: {dials.pair} does not have it: {reason}")
+
+    for task, weight in dials.weights.items():
+        if task not in dials.active_tasks:
+            raise UserError(f"--weights {task}: --tasks leaves it out")
+        if not 1 <= weight <= MOST_WEIGHT:
+            raise UserError(f"--weights {task}={weight}: give a whole number, 1 to {MOST_WEIGHT}")
 
 
 def _check_sizes(dials: Dials) -> None:

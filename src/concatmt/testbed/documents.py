@@ -36,6 +36,7 @@ class Recipe:
     scene_language: Language
     language: Language  # of ordinary sentences
     latents: Mapping[str, Sequence[Latent]]
+    tasks: tuple[str, ...]  # that scenes are drawn from, each as often as its weight says
     density: float
     window: int
     length: float
@@ -55,6 +56,7 @@ class Recipe:
             scene_language,
             dials.language,
             latents,
+            dials.drawn_tasks,
             dials.density,
             dials.window,
             length,
@@ -135,13 +137,12 @@ def fingerprint(sentences: Iterable[Sentence]) -> bytes:
 
 def _plan(recipe: Recipe, surface: Surface) -> list[tuple[int, str, Latent | None]]:
     """Length, task and latent of each scene; an ordinary scene has no latent."""
-    tasks = tuple(recipe.latents)
     plan = []
     room = LONGEST_DOCUMENT
     for _ in range(1 + surface.below(recipe.scenes)):
         length, task, latent = recipe.window, "", None
         if surface.number() < recipe.density:
-            task = surface.pick(tasks)
+            task = surface.pick(recipe.tasks)
             latent = surface.pick(recipe.latents[task])
             length = scene_length(latent, recipe.window)
         room -= length

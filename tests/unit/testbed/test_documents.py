@@ -105,6 +105,14 @@ def test_density_is_the_share_of_scenes_with_a_phenomenon(density: float) -> Non
     assert told / scenes == pytest.approx(density, abs=0.05)
 
 
+def test_weights_are_how_often_scenes_have_a_task() -> None:
+    turned = parse_dials(pair="en-ru", density=1.0, tasks=("pron", "tv"), weights={"tv": 3})
+    recipe = training_recipe(turned)
+    documents = [draw_document(recipe, str(seed)) for seed in range(500)]
+    drawn = Counter(scene.task for one in documents for scene in one.scenes.values())
+    assert drawn["tv"] / drawn["pron"] == pytest.approx(3, rel=0.15)
+
+
 def test_a_document_strings_several_phenomena_together() -> None:
     tasks = [
         {scene.task for scene in document.scenes.values()}
