@@ -36,7 +36,6 @@ say concatmt evaluate base=$runs/base s4to4+cd=$runs/s4to4+cd \
     s4to4+cd+shift+pers=$runs/s4to4+cd+shift+pers --on demo/testbed --output demo/evaluation \
     --measure contrastive --measure generative --measure quality
 
-tell "The best that each observer could do: see the table of bounds in demo/testbed/card.md"
 tell "The report, with plots: demo/evaluation/evaluation.html"
 tell "Next, your own corpus: copy examples/sample/sample.yaml, put your files in it, then
 #   concatmt prepare my.yaml --output data

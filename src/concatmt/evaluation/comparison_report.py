@@ -1,7 +1,7 @@
 """Markdown and JSON of runs on a suite. Knows what was found, not how."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from concatmt import __version__
@@ -19,6 +19,7 @@ def comparison_text(found: Comparison) -> str:
     parts = ["# Evaluation", _runs(found)]
     if found.contrastive:
         parts += ["## Contrastive accuracy", found.contrastive.text]
+        parts += _bounds(found.suite.bounds)
     if found.generative:
         parts += ["## Generative accuracy", found.generative.text]
     for name, quality in found.quality.items():
@@ -37,6 +38,15 @@ def comparison_text(found: Comparison) -> str:
     return "\n\n".join(parts)
 
 
+def _bounds(bounds: Mapping[str, Mapping[str, float]]) -> list[str]:
+    if not bounds:
+        return []
+    observers = list(next(iter(bounds.values())))
+    rows = [(task, *(f"{best[name]:.1f}" for name in observers)) for task, best in bounds.items()]
+    return ["### " + BOUNDS, markdown_table(("task", *observers), rows)]
+
+
+BOUNDS = "The best accuracy of observers that see the current sentence, or so much of the window"
 CONTEXTS = (
     "Accuracy with the true context (gold) and with others; differences to gold are bold if they"
     " are significant beside all others of a system."

@@ -4,8 +4,8 @@ Finds them in files and folders, a testbed's among them, and says how they are m
 know models.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,7 +26,7 @@ from concatmt.evaluation.perturbation import Kind
 from concatmt.evaluation.quality import Convention
 from concatmt.evaluation.sets import ContrastiveSet, read_set
 from concatmt.evaluation.translations import check_documents, read_references
-from concatmt.files import hash_file, hash_text
+from concatmt.files import hash_file, hash_text, read_json
 from concatmt.settings import Settings
 
 Measure = Literal[
@@ -35,6 +35,7 @@ Measure = Literal[
 Count = Annotated[int, Field(ge=1)]
 EXPECTED = "expected.jsonl"
 CONTRASTIVE = "contrastive"
+CARD = "card.json"
 DEVELOPMENT = "_dev"  # ends the names of Voita's development sets
 
 
@@ -104,6 +105,8 @@ class Suite:
     sets: tuple[TestSet, ...]
     expected: tuple[ExpectedForms, ...]
     texts: tuple[Text, ...]
+    # Of a testbed: task -> observer -> the best accuracy that it can reach, in per cent.
+    bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def check(self, config: SuiteConfig) -> None:
         """Refuse measures that were asked for and that nothing is given for."""
@@ -128,11 +131,13 @@ def read_suite(
     sets: list[TestSet] = []
     expected: list[ExpectedForms] = []
     texts: list[Text] = []
+    bounds: dict[str, dict[str, float]] = {}
     for one in given:
         if "," in one and not Path(one).exists():
             texts.append(_pair(one))
         elif Path(one).is_dir():
             _read_folder(Path(one), languages, documents, sets, expected, texts)
+            bounds |= _bounds(Path(one) / CARD)
         else:
             _read_file(Path(one), documents, sets, expected, texts)
     seen: dict[tuple[str, str], Path] = {}
@@ -144,7 +149,7 @@ def read_suite(
                     f"{test.path}: item {item.id!r} of {item.set} is also in {first}; give one of"
                     " the two"
                 )
-    return Suite(tuple(sets), tuple(expected), tuple(texts))
+    return Suite(tuple(sets), tuple(expected), tuple(texts), bounds)
 
 
 def _read_folder(
@@ -160,7 +165,7 @@ def _read_folder(
     inner = folder / CONTRASTIVE
     files = inner if inner.is_dir() else folder
     for path in sorted([*files.glob("*.jsonl"), *files.glob("*.json")]):
-        described = files == folder and path.name in (EXPECTED, "card.json")
+        described = files == folder and path.name in (EXPECTED, CARD)
         if not described and not path.stem.endswith(DEVELOPMENT):
             _read_file(path, documents, sets, expected, texts)
     if (folder / EXPECTED).is_file():
@@ -173,6 +178,17 @@ def _read_folder(
             f"{folder}: nothing to evaluate on: no contrastive set, no {EXPECTED}, and no"
             f" test.{languages[0]} with test.{languages[1]}, the model's languages"
         )
+
+
+def _bounds(card: Path) -> dict[str, dict[str, float]]:
+    """What a testbed's card says of scorers that are given the target context."""
+    if not card.is_file():
+        return {}
+    tasks = read_json(card, "testbed card").get("tasks", {})
+    return {
+        task: {name: bound["all"] for name, bound in found["bounds_with_target"].items()}
+        for task, found in tasks.items()
+    }
 
 
 def _read_file(

@@ -22,6 +22,16 @@ def test_a_testbed_has_sets_expected_forms_and_a_text(tmp_path: Path) -> None:
     assert text.parts()[0].gold is not None
 
 
+def test_the_bounds_of_a_testbed_are_those_of_its_card(tmp_path: Path) -> None:
+    folder = make_testbed(tmp_path / "testbed")
+    assert read_suite([str(folder)], PAIR).bounds == {}
+    found = {"bounds_with_target": {"current only": {"all": 50.0, "conflict": 50.0}}}
+    (folder / "card.json").write_text(json.dumps({"tasks": {"tv": found}}), "utf-8")
+    suite = read_suite([str(folder)], PAIR)
+    assert suite.bounds == {"tv": {"current only": 50.0}}
+    assert len(suite.sets) == 1
+
+
 def test_a_folder_of_sets_is_read_without_its_development_sets(tmp_path: Path) -> None:
     item = {"src": "a _eos b", "dst": ["c _eos d", "c _eos e"], "true_ind": 0}
     for name in ("deixis_test.json", "deixis_dev.json"):
