@@ -9,6 +9,7 @@ FOLDER is not run again.
 import argparse
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from concatmt.experiments.one_run import Job, carry_out, make_data
 from concatmt.experiments.results import Results, RunRecord
@@ -16,34 +17,37 @@ from concatmt.experiments.setting import SETTINGS, Setting
 
 CORPUS_SEED = 101
 SHAPE = {"scenes": 1, "around": 0, "valid_documents": 150, "test_documents": 100, "items": 150}
-SHORT = (
-    "training.tokens_per_update=1280",
-    "training.batch.tokens=1280",
-    "training.validate_every=125",
-    "training.optimiser.warmup=200",
-)
-VARIANTS = {
-    "dense": ({"documents": 20000, "density": 1.0}, 6e-3, (250, 500, 1000)),
-    "half": ({"documents": 8000, "density": 0.5}, 6e-3, (250, 500, 1000)),
-    "slow": ({"documents": 20000, "density": 1.0}, 3e-3, (250, 500, 1000)),
-    "weighted": (
-        {"documents": 20000, "density": 1.0, "weights": {"pron": 2, "vp": 2, "names": 2}},
-        6e-3,
-        (250, 500, 1000),
-    ),
+FAVOURED = dict.fromkeys(("pron", "vp", "recent", "ordinal", "tv", "spk", "case"), 2)
+DENSE = {"documents": 20000, "density": 1.0}
+SHORT = {**DENSE, "length": 0.3, "weights": FAVOURED}
+# Dials, tokens an update, rate, updates.
+VARIANTS: dict[str, tuple[dict[str, Any], int, float, int]] = {
+    "dense": (DENSE, 1280, 6e-3, 1000),
+    "half": ({"documents": 8000, "density": 0.5}, 1280, 6e-3, 1000),
+    "short": (SHORT, 1280, 6e-3, 1400),
+    "short-640": (SHORT, 640, 4e-3, 2400),
+    "short-640-fast": (SHORT, 640, 6e-3, 2400),
+    "short-320": (SHORT, 320, 4e-3, 3600),
 }
 
 
 def variant(name: str) -> Setting:
     """A setting that differs from the miniature's in its dials, its rate and its seeds."""
-    dials, rate, stages = VARIANTS[name]
-    cooldown = f"training.optimiser.cooldown=[{7 * stages[-1] // 10},{stages[-1]}]"
+    dials, tokens, rate, end = VARIANTS[name]
+    overrides = (
+        f"training.tokens_per_update={tokens}",
+        f"training.batch.tokens={tokens}",
+        f"training.validate_every={end // 8}",
+        f"training.optimiser.warmup={end // 5}",
+        f"training.max_updates={end}",
+        f"training.optimiser.cooldown=[{7 * end // 10},{end}]",
+    )
     update = {
         "name": name,
         "dials": {"pair": "en-ru", "seed": CORPUS_SEED, **SHAPE, **dials},
-        "overrides": (*SHORT, cooldown),
+        "overrides": overrides,
         "rates": (rate,),
-        "stages": stages,
+        "stages": (end // 4, end // 2, end),
     }
     return SETTINGS["testbed-en-ru"].model_copy(update=update)
 

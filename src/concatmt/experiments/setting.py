@@ -91,12 +91,45 @@ EN_RU = (
 EN_DE = ("en-de-cd", "en-de-details")
 EN_DE_HIGH = ("en-de-high-resource", "en-de-high-resource-details", "benchmark-en-de")
 GRID = (7e-4, 9e-4, 1e-3, 3e-3)  # appendix B
-VOITA = ("deixis_test", "lex_cohesion_test", "ellipsis_infl_test", "ellipsis_vp_test")
+VOITA = ("deixis_test", "lex_cohesion_test", "ellipsis_infl", "ellipsis_vp")
 # A quarter of the dimensions, as 128 of 512.
 QUARTER = {
     "s4to4+cd+lrn+pse128": "s4to4+cd+lrn+pse16",
     "s4to4+cd+lrn+pers+pse128": "s4to4+cd+lrn+pers+pse16",
 }
+
+# The miniature, as the pilot left it (docs/protocol.md).
+DIALS = {
+    "seed": 11,
+    "documents": 20_000,
+    "density": 1.0,
+    "scenes": 1,
+    "around": 0,
+    "length": 0.3,
+    "valid_documents": 150,
+    "test_documents": 100,
+    "items": 150,
+}
+FAVOURED = ("pron", "vp", "recent", "ordinal", "tv", "spk", "case")
+STAGES = (600, 1200, 2400)
+SHORT = (
+    "training.tokens_per_update=640",
+    "training.batch.tokens=640",
+    "training.validate_every=300",
+    "training.optimiser.warmup=480",
+    "training.optimiser.cooldown=[1680,2400]",
+    "training.max_updates=2400",
+)
+
+
+def _dials(pair: str, favoured: Sequence[str]) -> dict[str, Any]:
+    return {"pair": pair, **DIALS, "weights": dict.fromkeys(favoured, 2)}
+
+
+def _german(split: str) -> str:
+    files = f"source: {split}.en, target: {split}.de"
+    return f"corpus.splits.{split}=[{{format: text, {files}}}]"
+
 
 SETTINGS = {
     one.name: one
@@ -106,8 +139,10 @@ SETTINGS = {
             title="the discourse testbed, English-Russian",
             config="testbed",
             tables=EN_RU,
-            dials={"pair": "en-ru", "seed": 11},
+            overrides=SHORT,
+            dials=_dials("en-ru", FAVOURED),
             rates=(4e-3,),
+            stages=STAGES,
             seeds=3,
             headline_seeds=5,
             stand_ins=QUARTER,
@@ -117,9 +152,14 @@ SETTINGS = {
             title="the discourse testbed, English-German",
             config="testbed",
             tables=EN_DE,
-            overrides=("languages.target=de",),
-            dials={"pair": "en-de", "seed": 11},
+            overrides=(
+                *SHORT,
+                "languages.target=de",
+                *map(_german, ("train", "valid", "test")),
+            ),
+            dials=_dials("en-de", [task for task in FAVOURED if task != "spk"]),
             rates=(4e-3,),
+            stages=STAGES,
             seeds=3,
             headline_seeds=3,
         ),
