@@ -10,11 +10,12 @@ from concatmt.errors import UserError
 from concatmt.evaluation.accuracy import Difference
 from concatmt.evaluation.resampling import Estimate
 from concatmt.experiments.comparison import chosen_runs, compare, reference_row, verdict
-from concatmt.experiments.paper_command import Request, corpus_table, list_tables, render
+from concatmt.experiments.paper_command import Request, corpus_table, list_tables
 from concatmt.experiments.paper_figures import paper
 from concatmt.experiments.results import Results, RunRecord, Stage
 from concatmt.experiments.runner import missing, plan, systems_of
 from concatmt.experiments.setting import SETTINGS, setting
+from concatmt.experiments.table_text import render_comparison
 
 TESTBED = SETTINGS["testbed-en-ru"]
 ITEMS = 60
@@ -139,7 +140,7 @@ def test_a_table_has_the_papers_figures_ours_and_a_verdict(tmp_path: Path) -> No
     assert rows["s4to4+cd+shift+pers"].verdict == "same direction"
     assert rows["s4to4+cd+shift+pers"].bleu == pytest.approx((91.5, 0.7071), abs=1e-3)
     assert rows["s4to4+cd+lrn"].seeds == 0
-    text = render(found)
+    text = render_comparison(found)
     assert "| s4to4+cd+lrn " in text
 
 
