@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file
 
 from concatmt.experiments.comparison import compare
 from concatmt.experiments.one_run import Job, carry_out, make_data
@@ -13,6 +14,7 @@ from concatmt.experiments.report import write_report
 from concatmt.experiments.results import Results
 from concatmt.experiments.runner import missing
 from concatmt.experiments.setting import Setting
+from concatmt.training.run import Run
 from tests.conftest import Command
 
 SYSTEMS = ("s4to4", "s4to4+cd")
@@ -50,14 +52,22 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def weights(folder: Path) -> int:
+    """In the file of a model, each once."""
+    return sum(tensor.numel() for tensor in load_file(folder / "model.safetensors").values())
+
+
 def test_a_run_leaves_a_line_from_which_its_table_follows(work: Path, tmp_path: Path) -> None:
     results = Results(tmp_path / "tiny")
     for system in SYSTEMS:
-        record = carry_out(Job(TINY, system, 1, 1e-3, work), results)
+        job = Job(TINY, system, 1, 1e-3, work)
+        record = carry_out(job, results)
         assert record is not None
         assert [stage.update for stage in record.stages] == [3, 6]
         assert set(record.stages[-1].accuracy) == {"tv", "d0"}
         assert record.signature["setting"] == "tiny"
+        assert "mode:redecode" in record.bleu_signature
+        assert record.parameters == weights(Run(job.folder).model)
     table = compare(TINY, "en-ru-persistent-positions", paper(), results)
     assert {row.system for row in table.rows if row.seeds} == set(SYSTEMS)
     first = results.runs()[0]

@@ -5,7 +5,6 @@ is the same to the bit. Knows the setting; does not know which runs there are.
 """
 
 import shlex
-import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -18,12 +17,14 @@ from concatmt.corpus.lines import ReadReport
 from concatmt.corpus.prepare import prepare
 from concatmt.decoding.contrast import Contrast, ContrastConfig, Question
 from concatmt.decoding.loading import LoadedModel
+from concatmt.decoding.translation import TranslateConfig
 from concatmt.decoding.translator import Translator
 from concatmt.evaluation.items import item_record
 from concatmt.evaluation.quality import bleu
 from concatmt.evaluation.sets import read_set
 from concatmt.experiments.results import Results, RunRecord, Stage
 from concatmt.experiments.setting import Setting
+from concatmt.model.directory import load_model
 from concatmt.model.systems import parse_system
 from concatmt.settings import load_settings
 from concatmt.testbed.corpus import write_testbed
@@ -32,6 +33,7 @@ from concatmt.training.run import Run
 from concatmt.training.train import Task, train
 
 TESTBED, STORE = "corpus", "store"
+DECODING = TranslateConfig(mode="redecode")  # the paper's
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,13 @@ class Job:
     def folder(self) -> Path:
         """Of the run."""
         return self.work / "runs" / self.system / f"rate{self.rate:g}-seed{self.seed}"
+
+    @property
+    def command(self) -> str:
+        """What does the run, wherever data and results are."""
+        words = ["concatmt", "paper", "run", "--setting", self.setting.name]
+        words += ["--system", self.system, "--seed", str(self.seed), "--rate", f"{self.rate:g}"]
+        return shlex.join(words)
 
     def config(self) -> Config:
         """The preset with the setting's overrides."""
@@ -93,7 +102,7 @@ def carry_out(job: Job, results: Results) -> RunRecord | None:
         contrast = Contrast(model, ContrastConfig())
         items = score(contrast, sets(job))
         stages.append(_stage(job.folder, items))
-    translator = Translator(model.engine, model.text, identity=model.identity)
+    translator = Translator(model.engine, model.text, DECODING, identity=model.identity)
     documents = test_documents(job)
     translated = [
         [one.text for one in of_document]
@@ -107,12 +116,12 @@ def carry_out(job: Job, results: Results) -> RunRecord | None:
         seed=job.seed,
         rate=job.rate,
         signature={**contrast.signature.values, **_data_signature(job)},
-        parameters=sum(p.numel() for p in model.engine.model.parameters()),
+        parameters=sum(p.numel() for p in load_model(Run(job.folder).model).parameters()),
         stages=tuple(stages),
         bleu=figure.score,
         bleu_signature=f"{metric.get_signature()}; {translator.signature}",
         seconds=time.monotonic() - start,
-        command=shlex.join(["concatmt", *sys.argv[1:]]),
+        command=job.command,
     )
     results.add_references(references)
     results.add(record, items, translated)

@@ -67,11 +67,8 @@ def launch(
 
 def command(job: Job, results: Results) -> list[str]:
     """How a run is started."""
-    return [
-        *("concatmt", "paper", "run", "--setting", job.setting.name, "--system", job.system),
-        *("--seed", str(job.seed), "--rate", f"{job.rate:g}"),
-        *("--work", str(job.work.parent), "--results", str(results.folder.parent)),
-    ]
+    places = ["--work", str(job.work.parent), "--results", str(results.folder.parent)]
+    return [*shlex.split(job.command), *places]
 
 
 def plan(
