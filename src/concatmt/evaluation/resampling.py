@@ -147,8 +147,9 @@ def add_seed_noise(means: Array, systems: Sequence[SeedVariance], seed: int = 1)
 
     `systems`: those whose sum or difference the replicates are of. Three or five seeds are too few
     to draw from (an interval from such draws is too narrow), so the replicates are given the whole
-    variance, of clusters and seeds, and the tails of Student's t, with Satterthwaite's degrees of
-    freedom. These take the fourth power of a spread, estimated without bias by MS^2 / (f + 2).
+    variance, of clusters and seeds, and the tails of Student's t with V^2 / sum(MS^2 / (f + 2)) - 1
+    degrees of freedom: Welch (1947) subtracts 2, which simulations find too cautious where seeds
+    differ little, and nothing is too bold where they differ much (docs/evaluation.md).
     """
     several = [one for one in systems if one.seeds > 1 and one.clusters > 1]
     centre, of_clusters = float(np.nanmean(means)), float(np.nanvar(means, ddof=1))
@@ -156,10 +157,10 @@ def add_seed_noise(means: Array, systems: Sequence[SeedVariance], seed: int = 1)
         return means
     variance = of_clusters + sum(one.value for one in several)
     variance = max(variance, LEAST_SHARE * of_clusters)
-    doubt = of_clusters**2 / (several[0].clusters - 1)
+    doubt = of_clusters**2 / (several[0].clusters + 1)
     for one in several:
         doubt += one.between**2 / (one.seeds + 1)
-        doubt += one.within**2 / ((one.seeds - 1) * (one.clusters - 1))
-    freedom = max(variance**2 / doubt, min(one.seeds for one in several) - 1)
+        doubt += one.within**2 / ((one.seeds - 1) * (one.clusters - 1) + 2)
+    freedom = max(variance**2 / doubt - 1, min(one.seeds for one in several) - 1)
     widths = np.random.default_rng(seed).chisquare(freedom, len(means))
     return centre + (means - centre) * np.sqrt(variance / of_clusters * freedom / widths)
