@@ -15,17 +15,18 @@ from concatmt.config import Config
 from concatmt.corpus.document import Document
 from concatmt.corpus.lines import ReadReport
 from concatmt.corpus.prepare import prepare
-from concatmt.decoding.contrast import Contrast, ContrastConfig, Question
+from concatmt.decoding.contrast import Contrast, ContrastConfig
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.translation import TranslateConfig
 from concatmt.decoding.translator import Translator
-from concatmt.evaluation.items import item_record
+from concatmt.evaluation.items import answer_set, item_record
 from concatmt.evaluation.quality import bleu
 from concatmt.evaluation.sets import read_set
 from concatmt.experiments.results import Results, RunRecord, Stage
 from concatmt.experiments.setting import Setting
 from concatmt.model.directory import load_model
 from concatmt.model.systems import parse_system
+from concatmt.progress import progress
 from concatmt.settings import load_settings
 from concatmt.testbed.corpus import write_testbed
 from concatmt.testbed.dials import parse_dials
@@ -140,10 +141,10 @@ def score(contrast: Contrast, paths: list[Path]) -> list[dict[str, Any]]:
     """Every item of the files, with the model's verdict and scores."""
     records = []
     for path in paths:
-        items = read_set(path).items
-        questions = (Question(item.source, item.targets, item.correct) for item in items)
-        pairs = zip(items, contrast.answers(questions), strict=True)
-        records += [item_record(item, answer) for item, answer in pairs]
+        one = read_set(path)
+        with progress(f"contrast {one.name}", len(one.items)) as bar:
+            answers = answer_set(contrast, one, bar)
+        records += [item_record(item, said) for item, said in zip(one.items, answers, strict=True)]
     return records
 
 
