@@ -4,7 +4,7 @@ Items and orbits are units; a group is the units that an accuracy is over. Knows
 they came about.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -150,11 +150,13 @@ KEYS: dict[str, Callable[[Outcome], str | None]] = {
 }
 
 
-def figures(systems: Sequence[System], replicates: int = 2000) -> list[Figure]:
-    """Accuracies of all systems, and their differences to the first."""
+def figures(
+    systems: Sequence[System], replicates: int = 2000, kinds: Collection[str] | None = None
+) -> list[Figure]:
+    """Accuracies of all systems, and their differences to the first; of some kinds, or of all."""
     check_comparable(systems)
     units = Units(systems[0].files[0].outcomes)
-    groups = units.groups()
+    groups = [group for group in units.groups() if kinds is None or group.kind in kinds]
     runs = [
         np.array([units.with_orbits([one.right for one in f.outcomes]) for f in system.files])
         for system in systems

@@ -16,6 +16,7 @@ from concatmt.experiments.results import Results, RunRecord
 from concatmt.experiments.setting import Setting, is_system
 
 CONTROLS = ("d0", "far")  # tasks of the testbed that need no context, or cannot use it
+KINDS = ("all", "phenomenon")
 SAME, OPPOSITE, UNCLEAR = "same direction", "opposite", "not distinguishable"
 
 
@@ -57,7 +58,7 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
         )
     names = [row for row in table.rows if setting.ours(row) in runs and row != reference]
     systems = [_system(setting.ours(row), runs, results) for row in (reference, *names)]
-    found = {(one.kind, one.name): one for one in figures(systems)}
+    found = {(one.kind, one.name): one for one in figures(systems, kinds=KINDS)}
     everything = found["all", "all items"]
     rows = []
     for row in table.rows:

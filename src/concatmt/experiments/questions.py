@@ -173,7 +173,7 @@ def _difference(groups: Sequence[Sequence[OutcomeFile]], tasks: Set[str]) -> Dif
         systems.append(
             System(name, tuple(replace(file, outcomes=tuple(one)) for file, one in of_tasks))
         )
-    everything: Figure = figures(systems)[0]
+    everything: Figure = figures(systems, kinds=("all",))[0]
     difference = everything.differences[1]
     assert difference is not None
     return difference

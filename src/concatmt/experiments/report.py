@@ -66,7 +66,7 @@ def question_table(found: Sequence[Answer]) -> str:
     rows = [
         (
             *(one.question.text, str(one.pairs), str(one.seeds)),
-            *(_difference(part) for part in (one.accuracy, one.words, one.sentence)),
+            *(_difference(part, one.seeds) for part in (one.accuracy, one.words, one.sentence)),
             _estimate(one.curve, POINTS, 1),
             _estimate(one.loss, PLAIN, 4),
             _estimate(one.bleu, PLAIN, 2),
@@ -76,19 +76,19 @@ def question_table(found: Sequence[Answer]) -> str:
     note = (
         "Differences with 95% intervals (accuracies in points, over documents and seeds; learning"
         " curve, loss and BLEU over seeds, by Welch). Bold: survives Holm's correction over the"
-        " column. Learning curve: mean accuracy over the stages of training."
+        " column (never with one seed). Learning curve: mean accuracy over the stages of training."
     )
     return (
         markdown_table((*header, "learning curve", "validation loss", "BLEU"), rows) + f"\n\n{note}"
     )
 
 
-def _difference(found: Difference | None) -> str:
+def _difference(found: Difference | None, seeds: int) -> str:
     if found is None:
         return "-"
     text = _estimate(found.estimate, POINTS, 1)
     value, _, rest = text.partition(" ")
-    return f"**{value}** {rest}" if found.survives else text
+    return f"**{value}** {rest}" if found.survives and seeds > 1 else text
 
 
 def _estimate(found: Estimate, unit: float, digits: int) -> str:

@@ -62,6 +62,7 @@ class Results:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._read: dict[str, OutcomeFile] = {}
 
     def runs(self) -> list[RunRecord]:
         """All runs that there are, in the order in which they were done."""
@@ -103,7 +104,12 @@ class Results:
             _write_gz(self.folder / "references.jsonl.gz", _lines(references))
 
     def outcomes(self, record: RunRecord) -> OutcomeFile:
-        """What a run said of every item."""
+        """What a run said of every item; read once."""
+        if record.name not in self._read:
+            self._read[record.name] = self._outcomes(record)
+        return self._read[record.name]
+
+    def _outcomes(self, record: RunRecord) -> OutcomeFile:
         path = self.folder / "items" / f"{record.name}.jsonl.gz"
         verdicts = [json.loads(line) for line in _read_gz(path)]
         items = [json.loads(line) for line in _read_gz(self.folder / "items.jsonl.gz")]
