@@ -109,6 +109,15 @@ def test_stages_do_not_change_where_a_run_ends(work: Path, tmp_path: Path) -> No
     assert one.signature["model"] == other.signature["model"]
 
 
+def test_an_interrupted_run_keeps_the_stages_that_it_had_passed(work: Path, tmp_path: Path) -> None:
+    job = Job(TINY, "s4to4+cd", 3, 1e-3, work)
+    whole = carry_out(job, Results(tmp_path / "a"))
+    again = carry_out(job, Results(tmp_path / "b"))  # as after a kill in its last stage
+    assert whole is not None
+    assert again is not None
+    assert again.stages == whole.stages
+
+
 def test_a_deleted_line_is_the_only_run_that_is_missing(work: Path, tmp_path: Path) -> None:
     results = Results(tmp_path)
     for system in SYSTEMS:

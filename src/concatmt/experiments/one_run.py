@@ -24,6 +24,7 @@ from concatmt.evaluation.quality import bleu
 from concatmt.evaluation.sets import read_set
 from concatmt.experiments.results import Results, RunRecord, Stage
 from concatmt.experiments.setting import Setting
+from concatmt.files import read_json, write_json
 from concatmt.model.directory import load_model
 from concatmt.model.systems import parse_system
 from concatmt.progress import progress
@@ -95,14 +96,16 @@ def carry_out(job: Job, results: Results) -> RunRecord | None:
     """Do all of it and write the results; None if it was asked to stop before the end."""
     start = time.monotonic()
     stages = []
-    items: list[dict[str, Any]] = []
-    for updates in job.setting.stages or (None,):
-        if not train(job.task(updates), job.folder):
+    *earlier, last = job.setting.stages or (None,)
+    for updates in earlier:
+        stage = _earlier_stage(job, updates)
+        if stage is None:
             return None
-        model = LoadedModel.load(Run(job.folder).model)
-        contrast = Contrast(model, ContrastConfig())
-        items = score(contrast, sets(job))
-        stages.append(_stage(job.folder, items))
+        stages.append(stage)
+    if not train(job.task(last), job.folder):
+        return None
+    model, contrast, items = _scored(job)
+    stages.append(_stage(job.folder, items))
     translator = Translator(model.engine, model.text, DECODING, identity=model.identity)
     documents = test_documents(job)
     translated = [
@@ -127,6 +130,25 @@ def carry_out(job: Job, results: Results) -> RunRecord | None:
     results.add_references(references)
     results.add(record, items, translated)
     return record
+
+
+def _earlier_stage(job: Job, updates: int | None) -> Stage | None:
+    """Train up to a stage and score it, unless that was done before the run was interrupted."""
+    path = job.folder / f"stage-{updates}.json"
+    if path.is_file():
+        return Stage.model_validate(read_json(path, "stage of a run"))
+    if not train(job.task(updates), job.folder):
+        return None
+    stage = _stage(job.folder, _scored(job)[2])
+    write_json(path, stage.model_dump(mode="json"))
+    return stage
+
+
+def _scored(job: Job) -> tuple[LoadedModel, Contrast, list[dict[str, Any]]]:
+    """The run's model as it is, and what it says to the contrastive sets."""
+    model = LoadedModel.load(Run(job.folder).model)
+    contrast = Contrast(model, ContrastConfig())
+    return model, contrast, score(contrast, sets(job))
 
 
 def sets(job: Job) -> list[Path]:
