@@ -3,8 +3,12 @@
 set -eu
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
 tell() { printf '\n\033[1m# %s\033[0m\n' "$*"; }
-systems="base s4to4+cd s4to4+cd+shift+pers"
+systems="base s4to4+cd s4to4+cd+lrn+pers+pse"
 runs=demo/runs
+# Shorter than the preset: smaller updates, and fewer of them.
+short="--set training.tokens_per_update=1280 --set training.batch.tokens=640
+    --set training.optimiser.learning_rate=4e-3 --set training.optimiser.cooldown=[1400,2000]
+    --set training.max_updates=2000 --set training.validate_every=250"
 
 tell "A few documents of our own, as a model sees them"
 say concatmt prepare examples/sample/sample.yaml --output demo/sample
@@ -12,29 +16,30 @@ say concatmt show demo/sample --first 2 --count 1
 
 tell "The discourse testbed: documents in which some sentences need another one"
 say concatmt testbed --pair en-ru --output demo/testbed --seed 1 --documents 20000 --density 1 \
-    --scenes 1 --around 0
+    --scenes 1 --around 0 --length 0.3 --items 200 --test-documents 200
 say concatmt prepare testbed --set corpus.root=demo/testbed --output demo/data
 
 tell "A sentence-level model, one that sees four sentences, and one that also knows which is which"
 export OMP_NUM_THREADS=1
 for system in $systems; do
+    # shellcheck disable=SC2086  # several words
     say torchrun --nproc-per-node 2 -m concatmt train testbed --data demo/data --system "$system" \
-        --output "$runs/$system" --set training.max_updates=1400 \
-        --set "training.optimiser.cooldown=[1000, 1400]"
+        --output "$runs/$system" $short
 done
 unset OMP_NUM_THREADS
 
 tell "Documents, translated without and with context; the words that differ are marked"
-head -n 20 demo/testbed/test.en > demo/input.en
-for system in base s4to4+cd; do
+head -n 40 demo/testbed/test.en > demo/input.en
+for system in $systems; do
     say concatmt translate "$runs/$system/model" demo/input.en --output "demo/$system.ru"
 done
-say concatmt compare demo/input.en demo/base.ru demo/s4to4+cd.ru --differing
+say concatmt compare demo/input.en demo/base.ru demo/s4to4+cd.ru demo/s4to4+cd+lrn+pers+pse.ru \
+    --differing
 
 tell "Which translation is right? The sentence-level model can only guess"
 say concatmt evaluate base=$runs/base s4to4+cd=$runs/s4to4+cd \
-    s4to4+cd+shift+pers=$runs/s4to4+cd+shift+pers --on demo/testbed --output demo/evaluation \
-    --measure contrastive --measure generative --measure quality
+    s4to4+cd+lrn+pers+pse=$runs/s4to4+cd+lrn+pers+pse --on demo/testbed --output demo/evaluation \
+    --measure contrastive --measure quality
 
 tell "The report, with plots: demo/evaluation/evaluation.html"
 tell "Next, your own corpus: copy examples/sample/sample.yaml, put your files in it, then
