@@ -14,6 +14,7 @@ from concatmt.evaluation import aggregates
 from concatmt.evaluation.outcomes import Outcome, System, check_comparable
 from concatmt.evaluation.resampling import (
     LEVEL,
+    REPLICATES,
     Array,
     Estimate,
     Indices,
@@ -28,6 +29,9 @@ from concatmt.evaluation.significance import holm, mcnemar, replicates_p_value
 
 Mask = NDArray[np.bool_]
 ALPHA = 0.05
+# With several seeds p-values are counted in replicates, and Holm multiplies them by the number of
+# comparisons: hundreds must still be able to survive.
+SEEDED_REPLICATES = 20_000
 
 
 @dataclass(slots=True)
@@ -151,10 +155,13 @@ KEYS: dict[str, Callable[[Outcome], str | None]] = {
 
 
 def figures(
-    systems: Sequence[System], replicates: int = 2000, kinds: Collection[str] | None = None
+    systems: Sequence[System], replicates: int | None = None, kinds: Collection[str] | None = None
 ) -> list[Figure]:
     """Accuracies of all systems, and their differences to the first; of some kinds, or of all."""
     check_comparable(systems)
+    if replicates is None:
+        seeded = any(len(system.files) > 1 for system in systems)
+        replicates = SEEDED_REPLICATES if seeded else REPLICATES
     units = Units(systems[0].files[0].outcomes)
     groups = [group for group in units.groups() if kinds is None or group.kind in kinds]
     runs = [

@@ -11,6 +11,7 @@ from concatmt.errors import UserError
 from concatmt.evaluation.accuracy import Difference, Figure, figures
 from concatmt.evaluation.outcomes import System
 from concatmt.evaluation.resampling import Estimate
+from concatmt.evaluation.significance import holm
 from concatmt.experiments.paper_figures import Paper, Table
 from concatmt.experiments.results import Results, RunRecord
 from concatmt.experiments.setting import Setting, is_system
@@ -60,6 +61,9 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
     systems = [_system(setting.ours(row), runs, results) for row in (reference, *names)]
     found = {(one.kind, one.name): one for one in figures(systems, kinds=KINDS)}
     everything = found["all", "all items"]
+    gains = [one for one in everything.differences if one is not None]
+    for gain, adjusted in zip(gains, holm([one.p_value for one in gains]), strict=True):
+        gain.adjusted = adjusted
     rows = []
     for row in table.rows:
         ours = setting.ours(row)

@@ -6,6 +6,7 @@ seeds. Everything is computed from the files of `results`. Does not run or print
 
 import math
 import statistics
+import warnings
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -214,7 +215,9 @@ def _welch(groups: Sequence[Sequence[float]]) -> Estimate:
     value = statistics.fmean(after) - statistics.fmean(before)
     if len(before) < 2:
         return Estimate(value, None, None)
-    if math.isclose(statistics.pvariance(before) + statistics.pvariance(after), 0):
+    with warnings.catch_warnings():  # scipy's, where all seeds of a group are equal
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = stats.ttest_ind(after, before, equal_var=False).confidence_interval(LEVEL)
+    if not math.isfinite(found.low):
         return Estimate(value, value, value)
-    found = stats.ttest_ind(after, before, equal_var=False).confidence_interval(LEVEL)
     return Estimate(value, float(found.low), float(found.high))

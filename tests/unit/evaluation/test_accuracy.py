@@ -173,6 +173,21 @@ def test_seeds_of_one_system_are_averaged_and_widen_the_interval() -> None:
     assert two.high - two.low > 1.5 * (one.high - one.low)
 
 
+def test_a_clear_gain_over_seeds_survives_among_a_hundred_comparisons() -> None:
+    rng = np.random.default_rng(4)
+
+    def seeds(level: float) -> list[np.ndarray]:
+        return [(rng.random(300) < level) * 1.0 for _ in range(3)]
+
+    others = [system(f"other{number}", *seeds(0.5)) for number in range(25)]
+    found = figures([system("base", *seeds(0.5)), *others, system("s4", *seeds(0.9))])
+    assert sum(len(figure.differences) - 1 for figure in found) > 100
+    everything = of(found, "all items").differences
+    assert everything[-1] is not None
+    assert everything[-1].survives
+    assert not any(one.survives for one in everything[1:-1] if one is not None)
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [
