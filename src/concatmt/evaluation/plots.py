@@ -111,14 +111,15 @@ def encoding_plot(model: Transformer) -> str:
     ):
         matrix = vectors.expand(shape)[0].double().numpy()
         image = axes.imshow(matrix, cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto")
-        _mark_sentences(axes, segments[0].tolist())
+        mark_sentences(axes, segments[0].tolist())
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("dimension")
         picture.colorbar(image, ax=axes, shrink=0.8)
     return as_svg(picture)
 
 
-def _mark_sentences(axes: Any, segments: list[int]) -> None:
+def mark_sentences(axes: Any, segments: list[int]) -> None:
+    """Lines between the sentences of a window, and their k at the left."""
     starts = [i for i, k in enumerate(segments) if i == 0 or segments[i - 1] != k]
     ends = [*starts[1:], len(segments)]
     for start in starts[1:]:
