@@ -104,10 +104,11 @@ def translation_quality(
         "convention": convention,
         "test": f"{test}:{samples}",
         "references": reference.path,
+        "tokenised": quality.look_tokenised(reference.text),
         "systems": [_file_json(name, file) for name, file in files.items()],
     }
     return Evaluation(
-        quality_text(comparisons, positions),
+        quality_text(comparisons, positions, bool(details["tokenised"])),
         {**details, **quality_json(comparisons, positions)},
     )
 

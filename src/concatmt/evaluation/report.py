@@ -14,6 +14,9 @@ from concatmt.evaluation.quality import Comparison, Score
 from concatmt.evaluation.resampling import LEVEL, Estimate
 from concatmt.tables import markdown_table
 
+TOKENISED_NOTE = (
+    "The references look tokenised: compare these figures only with others of the same text."
+)
 ACCURACY_HEADER = ("figure", "system", "accuracy", "interval", "chance", "n", "difference", "p")
 
 
@@ -148,7 +151,9 @@ def _nats(estimate: Estimate) -> str:
 
 
 def quality_text(
-    comparisons: Sequence[Comparison], positions: Mapping[str, Mapping[str, Score]]
+    comparisons: Sequence[Comparison],
+    positions: Mapping[str, Mapping[str, Score]],
+    tokenised: bool,
 ) -> str:
     """Figures of all systems, then BLEU by place in the document, then signatures."""
     rows = []
@@ -166,11 +171,13 @@ def quality_text(
     signatures = dict.fromkeys(
         f"signature: {one.score.name}: {one.score.signature}" for one in comparisons
     )
+    notes = [TOKENISED_NOTE] if tokenised else []
     return "\n\n".join(
         [
             markdown_table(("figure", "system", "value", "difference", "p"), rows),
             "BLEU by place in the document:",
             markdown_table(("system", *places), by_place),
+            *notes,
             "\n".join(signatures),
         ]
     )

@@ -11,6 +11,7 @@ from concatmt.evaluation.quality import (
     by_position,
     check_aligned,
     lines,
+    look_tokenised,
     paired,
     score,
 )
@@ -109,6 +110,12 @@ def test_bleu_by_position_looks_at_each_place_alone() -> None:
         "3": 100,
         "4+": 100,
     }
+
+
+def test_tokenised_references_are_recognised() -> None:
+    assert look_tokenised(text("He slept .|She did .", "Why ?"))
+    assert not look_tokenised(text("He slept.|She did . . .|They did.", "Why ?"))
+    assert not look_tokenised(text("Why ?|Who"))
 
 
 def test_a_document_of_another_length_is_named() -> None:
