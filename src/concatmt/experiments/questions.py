@@ -1,13 +1,15 @@
 """The questions that a comparison answers: one group of systems against another, over all seeds.
 
 A group's figure is the mean over its systems, seed by seed; its interval takes in documents and
-seeds. Everything is computed from the files of `results`. Does not run or print anything.
+seeds. A second interval takes all runs as independent and pools what they differ by within a
+system: it has more runs to go by, and knows nothing of documents. Everything is computed from the
+files of `results`. Does not run or print anything.
 """
 
 import math
 import statistics
 import warnings
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from scipy import stats
@@ -96,6 +98,7 @@ class Answer:
     pairs: int
     seeds: int
     accuracy: Difference  # on all tasks that need context
+    pooled: Estimate  # the same, of all runs of the systems, whichever their seed
     words: Difference | None  # on the testbed's tasks that need words
     sentence: Difference | None  # on those that need to know in which sentence they stand
     curve: Estimate  # mean accuracy over the stages of the learning curve
@@ -136,6 +139,9 @@ def _answer(
         len(pairs),
         len(seeds),
         accuracy=_difference(files, phenomena.difference(CONTROLS)),
+        pooled=_pooled(
+            pairs, {name: [_accuracy(one, results) for one in runs[name]] for name in names}
+        ),
         words=_on(files, phenomena.intersection(WHICH_WORDS)),
         sentence=_on(files, phenomena.intersection(WHICH_SENTENCE)),
         curve=_welch([[one.curve for one in group] for group in means]),
@@ -178,6 +184,29 @@ def _difference(groups: Sequence[Sequence[OutcomeFile]], tasks: Set[str]) -> Dif
     difference = everything.differences[1]
     assert difference is not None
     return difference
+
+
+def _accuracy(record: RunRecord, results: Results) -> float:
+    """Of one run, on the tasks that need context."""
+    items = results.outcomes(record).outcomes
+    return statistics.fmean(one.right for one in items if one.phenomenon not in CONTROLS)
+
+
+def _pooled(pairs: Sequence[tuple[str, str]], accuracies: Mapping[str, list[float]]) -> Estimate:
+    """The mean over pairs of what `with` has over `without`: a contrast of a one-way ANOVA."""
+    share = dict.fromkeys(accuracies, 0.0)  # of each system's mean in the difference
+    for without, with_it in pairs:
+        share[without] -= 1 / len(pairs)
+        share[with_it] += 1 / len(pairs)
+    means = {name: statistics.fmean(values) for name, values in accuracies.items()}
+    value = sum(share[name] * mean for name, mean in means.items())
+    freedom = sum(len(values) - 1 for values in accuracies.values())
+    if not freedom:
+        return Estimate(value, None, None)
+    squares = sum((x - means[name]) ** 2 for name, values in accuracies.items() for x in values)
+    precision = sum(share[name] ** 2 / len(values) for name, values in accuracies.items())
+    reach = stats.t.ppf((1 + LEVEL) / 2, freedom) * math.sqrt(squares / freedom * precision)
+    return Estimate(value, value - reach, value + reach)
 
 
 def curve_mean(record: RunRecord) -> float:
