@@ -98,17 +98,18 @@ def translation_quality(
     texts = {name: file.text for name, file in files.items()}
     comparisons = quality.compare(texts, reference.text, convention, test, samples)
     positions = {name: quality.by_position(text, reference.text) for name, text in texts.items()}
+    tokenised = quality.look_tokenised(reference.text)
     details = {
         "measure": "quality",
         "version": __version__,
         "convention": convention,
         "test": f"{test}:{samples}",
         "references": reference.path,
-        "tokenised": quality.look_tokenised(reference.text),
+        "tokenised": tokenised,
         "systems": [_file_json(name, file) for name, file in files.items()],
     }
     return Evaluation(
-        quality_text(comparisons, positions, bool(details["tokenised"])),
+        quality_text(comparisons, positions, tokenised),
         {**details, **quality_json(comparisons, positions)},
     )
 

@@ -139,7 +139,7 @@ def _answer(
         len(pairs),
         len(seeds),
         accuracy=_difference(files, phenomena.difference(CONTROLS)),
-        pooled=_pooled(
+        pooled=pooled_difference(
             pairs, {name: [_accuracy(one, results) for one in runs[name]] for name in names}
         ),
         words=_on(files, phenomena.intersection(WHICH_WORDS)),
@@ -192,7 +192,9 @@ def _accuracy(record: RunRecord, results: Results) -> float:
     return statistics.fmean(one.right for one in items if one.phenomenon not in CONTROLS)
 
 
-def _pooled(pairs: Sequence[tuple[str, str]], accuracies: Mapping[str, list[float]]) -> Estimate:
+def pooled_difference(
+    pairs: Sequence[tuple[str, str]], accuracies: Mapping[str, list[float]]
+) -> Estimate:
     """The mean over pairs of what `with` has over `without`: a contrast of a one-way ANOVA."""
     share = dict.fromkeys(accuracies, 0.0)  # of each system's mean in the difference
     for without, with_it in pairs:

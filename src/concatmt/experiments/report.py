@@ -78,8 +78,8 @@ def question_table(found: Sequence[Answer]) -> str:
     note = (
         "Differences with 95% intervals (accuracies in points, over documents and seeds; learning"
         " curve, loss and BLEU over seeds, by Welch). All runs: accuracy again, with every seed of"
-        " each system and the interval of an analysis of variance that takes runs as independent;"
-        " added after the runs were seen. Bold: survives Holm's correction over the"
+        " each system and the interval of an analysis of variance that takes runs as independent."
+        " Bold: survives Holm's correction over the"
         " column (never with one seed). Learning curve: mean accuracy over the stages of training."
     )
     return (
