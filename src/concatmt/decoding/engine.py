@@ -5,7 +5,6 @@ the model is. Does not know hypotheses, windows or text.
 """
 
 import copy
-import threading
 from collections.abc import Callable, Sequence
 
 import torch
@@ -14,7 +13,8 @@ from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side
 from concatmt.decoding.candidates import Candidates, Projection
-from concatmt.decoding.quantize import QuantizedLinear
+from concatmt.decoding.memory import KeptRows
+from concatmt.decoding.quantize import QuantizedLinear, WideQuantizedLinear
 from concatmt.model.cache import Cache
 from concatmt.model.packing import Packing
 from concatmt.model.transformer import Memory, PackedMemory, Transformer
@@ -30,7 +30,7 @@ class Engine:
         self.int8 = int8
         self.model = quantized_copy(model) if int8 else copy_with(model, LinearByColumns)
         self.projection = Projection(
-            model.output.weight.detach(), _quantize if int8 else _Transposed
+            model.output.weight.detach(), WideQuantizedLinear if int8 else _Transposed
         )
 
     def encode(self, source: Side, sentences: Tensor) -> PackedMemory:
@@ -103,23 +103,14 @@ def copy_with(model: Transformer, make: Callable[[nn.Linear], nn.Module]) -> Tra
 
 
 class _Transposed:
-    """x W' for few rows of x and many of W, into memory that is used again.
+    """x W' for few rows of x and many of W, into memory that is used again; see `KeptRows`.
 
-    With few rows, the product is faster with W stored by columns. Its result is large, and fresh
-    pages for it would cost more than the arithmetic: each thread keeps one buffer, which holds
-    until that thread's next call.
+    With few rows, the product is faster with W stored by columns.
     """
 
     def __init__(self, weight: Tensor) -> None:
         self.weight = weight.t().contiguous()
-        self.kept = threading.local()
+        self.rows = KeptRows(len(weight))
 
     def __call__(self, x: Tensor) -> Tensor:
-        buffer: Tensor | None = getattr(self.kept, "buffer", None)
-        if buffer is None or len(buffer) < len(x):
-            buffer = self.kept.buffer = x.new_empty(len(x), self.weight.shape[1])
-        return torch.mm(x, self.weight, out=buffer[: len(x)])
-
-
-def _quantize(weight: Tensor) -> Callable[[Tensor], Tensor]:
-    return QuantizedLinear(weight, None)
+        return torch.mm(x, self.weight, out=self.rows.like(x))

@@ -7,11 +7,15 @@ The product is oneDNN's. Does not know models.
 import torch
 from torch import Tensor, nn
 
+from concatmt.decoding.memory import KeptRows
+
 STEPS = 127  # values of an activation on either side of 0
 OFFSET = 128  # activations are unsigned: the fast product is uint8 by int8
 # Processors without VNNI add two products in 16 bits, which 7-bit weights cannot overflow; with 8
 # bits the result would be wrong there, and differ between machines.
 WEIGHT_STEPS = 63
+PART = 8192  # outputs at a time of a wide layer
+_MIDDLE = torch.tensor(OFFSET + 0.5)
 
 
 class QuantizedLinear(nn.Module):
@@ -25,14 +29,16 @@ class QuantizedLinear(nn.Module):
         self.packed = torch.ops.onednn.qlinear_prepack(rounded, None)
         self.scales = scales
         self.zeros = torch.zeros(len(weight), dtype=torch.int64)
-        self.middle = torch.tensor(OFFSET + 0.5)
         self.bias = None if bias is None else bias.detach()
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., in) -> (..., out)"""
-        peaks = x.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12)
-        # Truncation of a positive number plus a half is rounding.
-        levels = torch.addcmul(self.middle, x, STEPS / peaks).to(torch.uint8)
+        levels, peaks = quantize_rows(x)
+        y = self.product(levels)
+        return y.mul_(peaks) if self.bias is None else torch.addcmul(self.bias, y, peaks)
+
+    def product(self, levels: Tensor) -> Tensor:
+        """levels of rows (..., in) -> (..., out), to be multiplied by the rows' peaks."""
         y: Tensor = torch.ops.onednn.qlinear_pointwise(
             levels,
             1 / STEPS,
@@ -48,4 +54,27 @@ class QuantizedLinear(nn.Module):
             [],
             "",
         )
-        return y.mul_(peaks) if self.bias is None else torch.addcmul(self.bias, y, peaks)
+        return y
+
+
+class WideQuantizedLinear:
+    """y = x W' for many rows of W, in parts, into memory that is used again; see `KeptRows`."""
+
+    def __init__(self, weight: Tensor) -> None:
+        self.parts = [QuantizedLinear(part, None) for part in torch.split(weight, PART)]
+        self.rows = KeptRows(len(weight))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(R, in) -> (R, out), which holds until this thread's next call."""
+        levels, peaks = quantize_rows(x)
+        y = self.rows.like(x)
+        for part, columns in zip(self.parts, torch.split(y, PART, dim=1), strict=True):
+            torch.mul(part.product(levels), peaks, out=columns)
+        return y
+
+
+def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Values in uint8 around OFFSET, and what a row's largest stands for (..., 1)."""
+    peaks = x.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12)
+    # Truncation of a positive number plus a half is rounding.
+    return torch.addcmul(_MIDDLE, x, STEPS / peaks).to(torch.uint8), peaks
