@@ -1,0 +1,22 @@
+"""Memory for large results that is used again. Does not know what they are."""
+
+import threading
+
+from torch import Tensor
+
+
+class KeptRows:
+    """Rows of a fixed width. Fresh pages for them would cost more than the arithmetic: each thread
+    keeps one buffer, which holds until that thread's next call.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.kept = threading.local()
+
+    def like(self, x: Tensor) -> Tensor:
+        """(R, width), not initialised, for R rows of x."""
+        buffer: Tensor | None = getattr(self.kept, "buffer", None)
+        if buffer is None or len(buffer) < len(x):
+            buffer = self.kept.buffer = x.new_empty(len(x), self.width)
+        return buffer[: len(x)]
