@@ -15,7 +15,6 @@ OFFSET = 128  # activations are unsigned: the fast product is uint8 by int8
 # bits the result would be wrong there, and differ between machines.
 WEIGHT_STEPS = 63
 PART = 8192  # outputs at a time of a wide layer
-_MIDDLE = torch.tensor(OFFSET + 0.5)
 
 
 class QuantizedLinear(nn.Module):
@@ -35,7 +34,7 @@ class QuantizedLinear(nn.Module):
         """(..., in) -> (..., out)"""
         levels, peaks = quantize_rows(x)
         y = self.product(levels)
-        return y.mul_(peaks) if self.bias is None else torch.addcmul(self.bias, y, peaks)
+        return y.mul_(peaks) if self.bias is None else torch.addcmul(self.bias, y, peaks, out=y)
 
     def product(self, levels: Tensor) -> Tensor:
         """levels of rows (..., in) -> (..., out), to be multiplied by the rows' peaks."""
@@ -76,5 +75,6 @@ class WideQuantizedLinear:
 def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """Values in uint8 around OFFSET, and what a row's largest stands for (..., 1)."""
     peaks = x.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12)
-    # Truncation of a positive number plus a half is rounding.
-    return torch.addcmul(_MIDDLE, x, STEPS / peaks).to(torch.uint8), peaks
+    # By way of int8, since torch has no fast conversion to uint8; the sign bit adds the offset.
+    levels = x.mul(STEPS / peaks).round_().to(torch.int8).view(torch.uint8)
+    return levels.bitwise_xor_(OFFSET), peaks
