@@ -4,7 +4,7 @@ import torch
 
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.pool import PoolConfig, translate_windows
-from concatmt.decoding.quantize import QuantizedLinear
+from concatmt.decoding.quantize import PART, QuantizedLinear, WideQuantizedLinear, quantize_rows
 from concatmt.decoding.search import SearchConfig
 from tests.unit.decoding.models import make_model, make_windows
 
@@ -24,6 +24,22 @@ def test_a_row_does_not_depend_on_its_neighbours() -> None:
     x = torch.randn(9, 64) * torch.logspace(-3, 3, 9)[:, None]
     alone = torch.cat([layer(row[None]) for row in x])
     torch.testing.assert_close(layer(x), alone, rtol=1e-5, atol=0)
+
+
+def test_levels_are_the_nearest_of_255_around_128() -> None:
+    x = torch.tensor([[-2.0, -1.0, -0.001, 0.0, 0.012, 1.0, 2.0], [0.0] * 7])
+    levels, peaks = quantize_rows(x)
+    assert levels.tolist() == [[1, 64, 128, 128, 129, 192, 255], [128] * 7]
+    assert float(peaks[0]) == 2
+
+
+def test_a_wide_layer_in_parts_is_the_layer_as_a_whole() -> None:
+    torch.manual_seed(0)
+    weight, x = torch.randn(PART + 64, 16), torch.randn(5, 16)
+    wide = WideQuantizedLinear(weight)
+    wanted = QuantizedLinear(weight, None)(x)
+    assert torch.equal(wide(x), wanted)
+    assert torch.equal(wide(x[:2]), wanted[:2])  # in memory that has been used
 
 
 def test_a_quantised_model_translates_and_the_model_stays_as_it_was() -> None:
