@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side
+from concatmt.decoding.buffers import KeptRows
 from concatmt.decoding.candidates import Candidates, Projection
-from concatmt.decoding.memory import KeptRows
 from concatmt.decoding.quantize import QuantizedLinear, WideQuantizedLinear
 from concatmt.model.cache import Cache
 from concatmt.model.packing import Packing

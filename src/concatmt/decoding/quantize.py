@@ -7,7 +7,7 @@ The product is oneDNN's. Does not know models.
 import torch
 from torch import Tensor, nn
 
-from concatmt.decoding.memory import KeptRows
+from concatmt.decoding.buffers import KeptRows
 
 STEPS = 127  # values of an activation on either side of 0
 OFFSET = 128  # activations are unsigned: the fast product is uint8 by int8
