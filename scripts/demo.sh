@@ -5,7 +5,7 @@ say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
 tell() { printf '\n\033[1m# %s\033[0m\n' "$*"; }
 systems="base s4to4+cd s4to4+cd+lrn+pers+pse"
 runs=demo/runs
-# Shorter than the preset: smaller updates, and fewer of them. Half of them are enough for sentences.
+# Smaller and fewer updates than the preset has. Half of them are enough for sentences.
 small="--set training.tokens_per_update=1280 --set training.batch.tokens=640
     --set training.optimiser.learning_rate=4e-3 --set training.validate_every=250"
 shorter="--set training.optimiser.cooldown=[700,1000] --set training.max_updates=1000"
@@ -18,14 +18,14 @@ say concatmt show demo/sample --first 2 --count 1
 tell "The discourse testbed: documents in which some sentences need another one"
 say concatmt testbed --pair en-ru --output demo/testbed --seed 1 --documents 20000 --density 1 \
     --scenes 1 --around 0 --length 0.3 --items 200 --test-documents 200
-say concatmt prepare testbed --set corpus.root=demo/testbed --output demo/data
+say concatmt prepare miniature --set corpus.root=demo/testbed --output demo/data
 
 tell "A sentence-level model, one that sees four sentences, and one that also knows which is which"
 export OMP_NUM_THREADS=1
 for system in $systems; do
     test "$system" = base && length=$shorter || length=$short
     # shellcheck disable=SC2086  # several words
-    say torchrun --nproc-per-node 2 -m concatmt train testbed --data demo/data --system "$system" \
+    say torchrun --nproc-per-node 2 -m concatmt train miniature --data demo/data --system "$system" \
         --output "$runs/$system" $small $length
 done
 unset OMP_NUM_THREADS

@@ -30,7 +30,7 @@ from concatmt.text.vocabulary import END, SEPARATOR
 
 FIRST_STEPS = 48  # for which the cache has room at first
 LEAVE_TOGETHER = 0.125  # share of the windows in a batch that must be finished for them to leave it
-TIDY_STEPS = 16  # after which columns that nobody sees any more are looked for
+TIDY_STEPS = 8  # after which columns that nobody sees any more are looked for
 TIDY_SHARE = 0.75  # of the columns, above which they stay as they are
 CERTAINTY = 1e-5  # by how much a score must be out of reach: log-probs are rounded
 

@@ -137,7 +137,7 @@ SETTINGS = {
         Setting(
             name="testbed-en-ru",
             title="the discourse testbed, English-Russian",
-            config="testbed",
+            config="miniature",
             tables=EN_RU,
             overrides=SHORT,
             dials=_dials("en-ru", FAVOURED),
@@ -150,7 +150,7 @@ SETTINGS = {
         Setting(
             name="testbed-en-de",
             title="the discourse testbed, English-German",
-            config="testbed",
+            config="miniature",
             tables=EN_DE,
             overrides=(
                 *SHORT,
