@@ -90,7 +90,8 @@ def test_jsonl_has_everything_and_a_signature(
     document = {"id": "d", "source": ["One house.", "", "It is old."]}
     (tmp_path / "in.jsonl").write_text(json.dumps(document) + "\n")
     options = ["--mode", "redecode", "--format", "jsonl", "--nbest", "2", "--windows", *QUICK]
-    done = run("translate", model, "in.jsonl", *options)
+    done = run("translate", model, "in.jsonl", "--output", "-", *options)
+    assert not (tmp_path / "-").exists()
     head, *lines = map(json.loads, done.stdout.splitlines())
     assert head["signature"]["mode"] == "redecode"
     assert head["signature"]["K"] == 3

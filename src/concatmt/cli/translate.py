@@ -16,7 +16,7 @@ def translate(
         list[Path] | None, typer.Argument(help="Files; '-' or nothing: standard input.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="File to write; standard output by default.")
+        Path | None, typer.Option(help="File to write; standard output by default, or for `-`.")
     ] = None,
     format_: Annotated[
         Literal["text", "jsonl"], typer.Option("--format", help="Of the output.")
@@ -119,6 +119,7 @@ def translate(
         "translate",
     )
     paths = inputs or [STDIN]
+    output = None if output == STDIN else output  # `-` is standard output here
     if resume and output is None:
         raise UserError("--resume: only a run with --output can be continued")
     shard = Shard.from_environment()

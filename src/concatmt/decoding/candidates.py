@@ -6,8 +6,9 @@ and `<unk>` never come up. Does not know hypotheses, windows or models.
 Shapes: R rows (hypotheses), D model dimension, V vocabulary, W its size padded to whole blocks.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -17,6 +18,7 @@ from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
 
 BLOCK = 64  # tokens whose maximum is looked at first
 LOGITS_AT_A_TIME = 1 << 22  # when given tokens are scored
+LOG2_E = math.log2(math.e)
 SLICE_ELEMENTS = 1 << 18  # logits that are normalised at a time: what stays in the cache
 
 
@@ -29,16 +31,27 @@ class Candidates(NamedTuple):
     end: Tensor  # (R,)
 
 
+class Output(Protocol):
+    """An output layer without bias, in float32 or int8."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(R, D) -> (R, W) logits, which hold until this thread's next call."""
+
+    def parts(self, x: Tensor) -> tuple[Iterator[Tensor], Tensor | None]:
+        """The same in parts, all to be multiplied by a factor for each row (R, 1) if there is one.
+
+        Their widths are multiples of BLOCK, and they may be overwritten.
+        """
+
+
 class Projection:
     """Hidden states -> candidates, by the model's output layer."""
 
-    def __init__(
-        self, weight: Tensor, pack: Callable[[Tensor], Callable[[Tensor], Tensor]]
-    ) -> None:
-        """weight: (V, D); `pack` makes a linear function of it, in float32 or int8."""
+    def __init__(self, weight: Tensor, pack: Callable[[Tensor], Output]) -> None:
+        """weight: (V, D); `pack` makes a layer of it."""
         self.vocabulary = len(weight)
-        padding = -self.vocabulary % BLOCK
-        self.linear = pack(F.pad(weight, (0, 0, 0, padding)))
+        self.padding = -self.vocabulary % BLOCK
+        self.linear = pack(F.pad(weight, (0, 0, 0, self.padding)))
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(R, D) -> (R, W); -inf beyond the vocabulary."""
@@ -61,41 +74,76 @@ class Projection:
             logits = self.logits(part)
             hits = logits[at, tokens[of_part]]
             peaks = logits.amax(dim=1, keepdim=True)
-            scores[of_part] = hits - _masses(logits, peaks).log_().add_(peaks[:, 0])[at]
+            scores[of_part] = hits - _log_masses(logits, peaks)[at]
         return scores
 
     def __call__(self, hidden: Tensor, count: int) -> Candidates:
         """The `count` best words of each row, and its boundaries."""
-        found = best_candidates(self.logits(hidden), count)
+        parts, factors = self.linear.parts(hidden)
+        found = best_candidates(self._without_padding(parts), count, factors)
         found.words.clamp_(max=self.vocabulary - 1)  # of score -inf where there are too few words
         return found
 
+    def _without_padding(self, parts: Iterable[Tensor]) -> Iterator[Tensor]:
+        """The last part with -inf beyond the vocabulary."""
+        end = 0
+        for part in parts:
+            end += part.shape[1]
+            if end > self.vocabulary:
+                part[:, -self.padding :] = -torch.inf
+            yield part
 
-def best_candidates(logits: Tensor, count: int) -> Candidates:
-    """Exact, in two stages: the words with the best values are in the blocks with the best maxima.
 
-    logits: (R, W), W a multiple of BLOCK; overwritten.
+def best_candidates(
+    parts: Iterable[Tensor], count: int, factors: Tensor | None = None
+) -> Candidates:
+    """Exact, in stages: the words with the best values are in the blocks with the best maxima.
+
+    parts: logits (R, a multiple of BLOCK) of consecutive tokens, overwritten; the true ones are
+    `factors` (R, 1) times as large.
     """
-    specials = logits[:, : len(SPECIALS)].clone()
-    logits[:, : len(SPECIALS)] = -torch.inf
-    blocks = logits.view(len(logits), -1, BLOCK)
-    chosen = blocks.amax(dim=2).topk(min(count, blocks.shape[1]), dim=1).indices
-    members = blocks.gather(1, chosen[:, :, None].expand(-1, -1, BLOCK)).flatten(1)
-    values, places = members.topk(min(count, members.shape[1]), dim=1)
+    blocks = 0
+    maxima, numbers, members, masses = [], [], [], []
+    for part in parts:
+        if not blocks:
+            specials = part[:, : len(SPECIALS)].clone()
+            part[:, : len(SPECIALS)] = -torch.inf
+        of_part = part.view(len(part), -1, BLOCK)
+        best, chosen = of_part.amax(dim=2).topk(min(count, of_part.shape[1]), dim=1)
+        maxima.append(best)
+        numbers.append(chosen + blocks)
+        members.append(of_part.gather(1, chosen[:, :, None].expand(-1, -1, BLOCK)))
+        peaks = best[:, :1]
+        if not blocks:
+            part[:, : len(SPECIALS)] = specials
+            peaks = torch.maximum(peaks, specials.amax(dim=1, keepdim=True))
+        masses.append(_log_masses(part, peaks, factors))
+        blocks += of_part.shape[1]
+    places = torch.cat(maxima, dim=1).topk(min(count, blocks), dim=1).indices
+    chosen = torch.cat(numbers, dim=1).gather(1, places)
+    finalists = torch.cat(members, dim=1).gather(1, places[:, :, None].expand(-1, -1, BLOCK))
+    finalists = finalists.flatten(1)
+    values, places = finalists.topk(min(count, finalists.shape[1]), dim=1)
     words = chosen.gather(1, places // BLOCK) * BLOCK + places % BLOCK
-    peaks = torch.maximum(values[:, :1], specials.amax(dim=1, keepdim=True))
-    masses = specials.sub(peaks).exp_().sum(dim=1).add_(_masses(logits, peaks))
-    normaliser = masses.log_().add_(peaks[:, 0])
-    specials -= normaliser[:, None]
-    values -= normaliser[:, None]
-    return Candidates(words, values, specials[:, SEPARATOR], specials[:, END])
+    if factors is not None:
+        values, specials = values * factors, specials * factors
+    normaliser = torch.stack(masses, dim=1).logsumexp(dim=1, keepdim=True)
+    specials -= normaliser
+    return Candidates(words, values - normaliser, specials[:, SEPARATOR], specials[:, END])
 
 
-def _masses(logits: Tensor, peaks: Tensor) -> Tensor:
-    """(R,) sums of exp(logit - peak); overwrites the logits."""
+def _log_masses(logits: Tensor, peaks: Tensor, factors: Tensor | None = None) -> Tensor:
+    """(R,) logarithms of the sums of exp(logit * factor); overwrites the logits.
+
+    peaks: (R, 1) the largest logit of each row.
+    """
     rows = max(1, SLICE_ELEMENTS // logits.shape[1])
     masses = logits.new_empty(len(logits))
+    if factors is None:
+        factors = torch.ones_like(peaks)
     for start in range(0, len(logits), rows):
         part = slice(start, start + rows)
-        torch.sum(logits[part].sub_(peaks[part]).exp_(), dim=1, out=masses[part])
-    return masses
+        # Powers of 2 are faster than powers of e.
+        x = logits[part].sub_(peaks[part]).mul_(factors[part] * LOG2_E)
+        torch.sum(x.exp2_(), dim=1, out=masses[part])
+    return masses.log_().add_((peaks * factors)[:, 0])

@@ -5,7 +5,7 @@ the model is. Does not know hypotheses, windows or text.
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +28,7 @@ class Engine:
         self.config = model.config
         self.device = model.output.weight.device
         self.int8 = int8
-        self.model = quantized_copy(model) if int8 else copy_with(model, LinearByColumns)
+        self.model = quantized_copy(model) if int8 else packed_copy(model)
         self.projection = Projection(
             model.output.weight.detach(), WideQuantizedLinear if int8 else _Transposed
         )
@@ -87,18 +87,32 @@ class LinearByColumns(nn.Module):
 
 def quantized_copy(model: Transformer) -> Transformer:
     """The model with every linear layer of its blocks in int8."""
-    return copy_with(model, lambda linear: QuantizedLinear(linear.weight.detach(), linear.bias))
+
+    def make(linear: nn.Linear, name: str) -> nn.Module:
+        # Its input comes out of a ReLU.
+        positive = name == "feed_forward_out"
+        return QuantizedLinear(linear.weight.detach(), linear.bias, positive)
+
+    return copy_with(model, make)
 
 
-def copy_with(model: Transformer, make: Callable[[nn.Linear], nn.Module]) -> Transformer:
-    """The model with other linear layers in its blocks; embeddings are shared with it."""
+def packed_copy(model: Transformer) -> Transformer:
+    """The model with every linear layer of its blocks stored by columns."""
+    return copy_with(model, lambda linear, _: LinearByColumns(linear))
+
+
+def copy_with(model: Transformer, make: Callable[[nn.Linear, str], nn.Module]) -> Transformer:
+    """The model with other linear layers in its blocks; embeddings are shared with it.
+
+    `make` is given a layer and its name in the block.
+    """
     kept = {id(parameter): parameter for parameter in model.parameters()}
     # Nothing is copied but the tree of modules: the new layers replace the old ones in it.
     twin = copy.deepcopy(model, memo=dict(kept))
     for module in list(twin.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, nn.Linear) and child is not twin.output:
-                setattr(module, name, make(child))
+                setattr(module, name, make(child, name))
     return twin
 
 
@@ -114,3 +128,6 @@ class _Transposed:
 
     def __call__(self, x: Tensor) -> Tensor:
         return torch.mm(x, self.weight, out=self.rows.like(x))
+
+    def parts(self, x: Tensor) -> tuple[Iterator[Tensor], None]:
+        return iter([self(x)]), None

@@ -4,6 +4,8 @@ A row's scale is its own largest value, so a result does not depend on the other
 The product is oneDNN's. Does not know models.
 """
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 
@@ -14,14 +16,17 @@ OFFSET = 128  # activations are unsigned: the fast product is uint8 by int8
 # Processors without VNNI add two products in 16 bits, which 7-bit weights cannot overflow; with 8
 # bits the result would be wrong there, and differ between machines.
 WEIGHT_STEPS = 63
-PART = 8192  # outputs at a time of a wide layer
+# Outputs at a time of a wide layer: what the next steps find in the cache. Not a power of two, by
+# which the rows of a result would compete for the same lines of it.
+PART = 10752
+ROWS = 512  # at a time, for the same reason
 
 
 class QuantizedLinear(nn.Module):
     """y = x W' + b with W and x rounded to 8 bits."""
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        """weight: (out, in) float32."""
+    def __init__(self, weight: Tensor, bias: Tensor | None, positive: bool = False) -> None:
+        """weight: (out, in) float32; `positive`: x never has values below 0."""
         super().__init__()
         scales = weight.abs().amax(dim=1).clamp_(min=1e-12).div_(WEIGHT_STEPS)
         rounded = weight.div(scales[:, None]).round_().to(torch.int8)
@@ -29,23 +34,40 @@ class QuantizedLinear(nn.Module):
         self.scales = scales
         self.zeros = torch.zeros(len(weight), dtype=torch.int64)
         self.bias = None if bias is None else bias.detach()
+        self.positive = positive
+        # What the offset of the activations adds to a product; oneDNN would find out every time.
+        excess = rounded.sum(dim=1) * scales * (OFFSET / STEPS)
+        self.correction = None if positive else -excess
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., in) -> (..., out)"""
-        levels, peaks = quantize_rows(x)
+        rows = x.reshape(-1, x.shape[-1])
+        if len(rows) <= ROWS:
+            return self._product(rows).view(*x.shape[:-1], -1)
+        y = x.new_empty(*x.shape[:-1], len(self.scales))
+        for part, place in zip(rows.split(ROWS), y.view(len(rows), -1).split(ROWS), strict=True):
+            self._product(part, place)
+        return y
+
+    def _product(self, x: Tensor, out: Tensor | None = None) -> Tensor:
+        """(R, in) -> (R, out), into `out` if there is one."""
+        levels, peaks = quantize_positive_rows(x) if self.positive else quantize_rows(x)
         y = self.product(levels)
-        return y.mul_(peaks) if self.bias is None else torch.addcmul(self.bias, y, peaks, out=y)
+        out = y if out is None else out
+        if self.bias is None:
+            return torch.mul(y, peaks, out=out)
+        return torch.addcmul(self.bias, y, peaks, out=out)
 
     def product(self, levels: Tensor) -> Tensor:
         """levels of rows (..., in) -> (..., out), to be multiplied by the rows' peaks."""
         y: Tensor = torch.ops.onednn.qlinear_pointwise(
             levels,
             1 / STEPS,
-            OFFSET,
+            0,
             self.packed,
             self.scales,
             self.zeros,
-            None,
+            self.correction,
             1.0,
             0,
             torch.float32,
@@ -57,24 +79,36 @@ class QuantizedLinear(nn.Module):
 
 
 class WideQuantizedLinear:
-    """y = x W' for many rows of W, in parts, into memory that is used again; see `KeptRows`."""
+    """y = x W' for many rows of W, in parts."""
 
     def __init__(self, weight: Tensor) -> None:
-        self.parts = [QuantizedLinear(part, None) for part in torch.split(weight, PART)]
+        self.layers = [QuantizedLinear(part, None) for part in torch.split(weight, PART)]
         self.rows = KeptRows(len(weight))
 
     def __call__(self, x: Tensor) -> Tensor:
-        """(R, in) -> (R, out), which holds until this thread's next call."""
-        levels, peaks = quantize_rows(x)
+        """(R, in) -> (R, out), in memory that is used again; see `KeptRows`."""
         y = self.rows.like(x)
-        for part, columns in zip(self.parts, torch.split(y, PART, dim=1), strict=True):
-            torch.mul(part.product(levels), peaks, out=columns)
+        parts, peaks = self.parts(x)
+        for part, columns in zip(parts, torch.split(y, PART, dim=1), strict=True):
+            torch.mul(part, peaks, out=columns)
         return y
+
+    def parts(self, x: Tensor) -> tuple[Iterator[Tensor], Tensor]:
+        """The columns of y part by part, and by what their rows must be multiplied (R, 1)."""
+        levels, peaks = quantize_rows(x)
+        return (layer.product(levels) for layer in self.layers), peaks
 
 
 def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """Values in uint8 around OFFSET, and what a row's largest stands for (..., 1)."""
-    peaks = x.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12)
+    highest, lowest = x.amax(dim=-1, keepdim=True), x.amin(dim=-1, keepdim=True)
+    peaks = torch.maximum(highest, lowest.neg_()).clamp_(min=1e-12)
     # By way of int8, since torch has no fast conversion to uint8; the sign bit adds the offset.
     levels = x.mul(STEPS / peaks).round_().to(torch.int8).view(torch.uint8)
     return levels.bitwise_xor_(OFFSET), peaks
+
+
+def quantize_positive_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The same of values that are not below 0, without the offset."""
+    peaks = x.amax(dim=-1, keepdim=True).clamp_(min=1e-12)
+    return x.mul(STEPS / peaks).round_().to(torch.int8).view(torch.uint8), peaks

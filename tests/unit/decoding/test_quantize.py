@@ -4,7 +4,13 @@ import torch
 
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.pool import PoolConfig, translate_windows
-from concatmt.decoding.quantize import PART, QuantizedLinear, WideQuantizedLinear, quantize_rows
+from concatmt.decoding.quantize import (
+    PART,
+    QuantizedLinear,
+    WideQuantizedLinear,
+    quantize_positive_rows,
+    quantize_rows,
+)
 from concatmt.decoding.search import SearchConfig
 from tests.unit.decoding.models import make_model, make_windows
 
@@ -31,6 +37,19 @@ def test_levels_are_the_nearest_of_255_around_128() -> None:
     levels, peaks = quantize_rows(x)
     assert levels.tolist() == [[1, 64, 128, 128, 129, 192, 255], [128] * 7]
     assert float(peaks[0]) == 2
+
+
+def test_positive_rows_need_no_offset() -> None:
+    levels, peaks = quantize_positive_rows(torch.tensor([[0.0, 0.012, 1.0, 2.0], [0.0] * 4]))
+    assert levels.tolist() == [[0, 1, 64, 127], [0] * 4]
+    assert float(peaks[0]) == 2
+
+
+def test_a_layer_of_positive_values_computes_the_same() -> None:
+    torch.manual_seed(0)
+    weight, bias, x = torch.randn(96, 64), torch.randn(96), torch.rand(20, 64)
+    positive = QuantizedLinear(weight, bias, positive=True)(x)
+    torch.testing.assert_close(positive, QuantizedLinear(weight, bias)(x), rtol=1e-4, atol=1e-4)
 
 
 def test_a_wide_layer_in_parts_is_the_layer_as_a_whole() -> None:

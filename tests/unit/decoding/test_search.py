@@ -185,12 +185,16 @@ def test_segments_count_down_and_a_separator_belongs_to_what_it_closes() -> None
     assert segments == [3, 3, 2, 2, 2, 1]
 
 
-@given(st.integers(1, 5), st.integers(1, 9), st.integers(0, 1000))
-def test_candidates_are_those_of_a_full_sort(rows: int, count: int, seed: int) -> None:
+@given(st.integers(1, 5), st.integers(1, 9), st.integers(1, 3), st.booleans(), st.integers(0, 999))
+def test_candidates_are_those_of_a_full_sort(
+    rows: int, count: int, blocks: int, scaled: bool, seed: int
+) -> None:
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randn(rows, 3 * BLOCK, generator=generator) * 5
-    wanted = logits.log_softmax(1)
-    found = best_candidates(logits.clone(), count)
+    factors = torch.rand(rows, 1, generator=generator) * 3 + 0.1 if scaled else None
+    wanted = (logits if factors is None else logits * factors).log_softmax(1)
+    parts = [part.clone() for part in logits.split(blocks * BLOCK, dim=1)]
+    found = best_candidates(parts, count, factors)
     values, words = wanted[:, 4:].topk(count, dim=1)
     assert torch.equal(found.words, words + 4)
     torch.testing.assert_close(found.scores, values, atol=1e-5, rtol=0)
