@@ -45,7 +45,8 @@ class QuantizedLinear(nn.Module):
         if len(rows) <= ROWS:
             return self._product(rows).view(*x.shape[:-1], -1)
         y = x.new_empty(*x.shape[:-1], len(self.scales))
-        for part, place in zip(rows.split(ROWS), y.view(len(rows), -1).split(ROWS), strict=True):
+        places = torch.split(y.view(len(rows), -1), ROWS)
+        for part, place in zip(torch.split(rows, ROWS), places, strict=True):
             self._product(part, place)
         return y
 

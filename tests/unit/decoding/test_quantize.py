@@ -6,6 +6,7 @@ from concatmt.decoding.engine import Engine
 from concatmt.decoding.pool import PoolConfig, translate_windows
 from concatmt.decoding.quantize import (
     PART,
+    ROWS,
     QuantizedLinear,
     WideQuantizedLinear,
     quantize_positive_rows,
@@ -50,6 +51,13 @@ def test_a_layer_of_positive_values_computes_the_same() -> None:
     weight, bias, x = torch.randn(96, 64), torch.randn(96), torch.rand(20, 64)
     positive = QuantizedLinear(weight, bias, positive=True)(x)
     torch.testing.assert_close(positive, QuantizedLinear(weight, bias)(x), rtol=1e-4, atol=1e-4)
+
+
+def test_many_rows_are_the_same_as_few() -> None:
+    torch.manual_seed(0)
+    layer = QuantizedLinear(torch.randn(24, 16), torch.randn(24))
+    x = torch.randn(2, ROWS, 16)
+    assert torch.equal(layer(x), torch.stack([layer(x[0]), layer(x[1])]))
 
 
 def test_a_wide_layer_in_parts_is_the_layer_as_a_whole() -> None:
