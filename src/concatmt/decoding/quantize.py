@@ -43,14 +43,14 @@ class QuantizedLinear(nn.Module):
         """(..., in) -> (..., out)"""
         rows = x.reshape(-1, x.shape[-1])
         if len(rows) <= ROWS:
-            return self._product(rows).view(*x.shape[:-1], -1)
+            return self._few_rows(rows).view(*x.shape[:-1], -1)
         y = x.new_empty(*x.shape[:-1], len(self.scales))
         places = torch.split(y.view(len(rows), -1), ROWS)
         for part, place in zip(torch.split(rows, ROWS), places, strict=True):
-            self._product(part, place)
+            self._few_rows(part, place)
         return y
 
-    def _product(self, x: Tensor, out: Tensor | None = None) -> Tensor:
+    def _few_rows(self, x: Tensor, out: Tensor | None = None) -> Tensor:
         """(R, in) -> (R, out), into `out` if there is one."""
         levels, peaks = quantize_positive_rows(x) if self.positive else quantize_rows(x)
         y = self.product(levels)
