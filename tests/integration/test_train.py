@@ -152,10 +152,14 @@ def test_two_processes_make_the_updates_of_one(data: Path, tmp_path: Path) -> No
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
-def test_more_updates_continue_a_finished_run_exactly(data: Path, tmp_path: Path) -> None:
-    train(make_task(data, max_updates=10), tmp_path / "run")
-    train(make_task(data, max_updates=20), tmp_path / "run")
-    train(make_task(data, max_updates=20), tmp_path / "whole")
+@pytest.mark.parametrize("method", ["adam", "muon"])
+def test_more_updates_continue_a_finished_run_exactly(
+    data: Path, tmp_path: Path, method: str
+) -> None:
+    options = {"optimiser": {"learning_rate": 0.01, "warmup": 5, "method": method}}
+    train(make_task(data, max_updates=10, **options), tmp_path / "run")
+    train(make_task(data, max_updates=20, **options), tmp_path / "run")
+    train(make_task(data, max_updates=20, **options), tmp_path / "whole")
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 

@@ -6,7 +6,7 @@ hashes of both. Older checkpoints that averaging may still need keep their model
 
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,18 +57,18 @@ class Checkpoints:
         self,
         update: int,
         model: Transformer,
-        optimiser: torch.optim.Optimizer,
+        optimisers: Sequence[torch.optim.Optimizer],
         state: dict[str, Any],
     ) -> None:
         """Write a complete checkpoint."""
         with atomic_folder(self.at(update).folder, STATE) as folder:
             write_weights(folder / MODEL, model)
-            save_tensors(folder / OPTIMISER, _optimiser_tensors(model, optimiser))
+            save_tensors(folder / OPTIMISER, _optimiser_tensors(model, optimisers))
             hashes = {name: hash_file(folder / name) for name in (MODEL, OPTIMISER)}
             write_json(folder / STATE, {**state, "update": update, "sha256": hashes})
 
     def restore(
-        self, model: Transformer, optimiser: torch.optim.Optimizer
+        self, model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
     ) -> dict[str, Any] | None:
         """Load the newest checkpoint that is whole; None if there is none.
 
@@ -82,7 +82,7 @@ class Checkpoints:
                 print(f"warning: {error}; taking the one before it", file=sys.stderr)
                 continue
             _copy(load_file(checkpoint.folder / MODEL), model)
-            _load_optimiser(load_file(checkpoint.folder / OPTIMISER), model, optimiser)
+            _load_optimiser(load_file(checkpoint.folder / OPTIMISER), model, optimisers)
             return state
         if complete:
             raise UserError(f"{self.folder}: all checkpoints are damaged; start a new run")
@@ -127,19 +127,36 @@ def _copy(tensors: dict[str, Tensor], model: Transformer) -> None:
         parameter.copy_(tensors[name])
 
 
-def _optimiser_tensors(model: Transformer, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+def _optimiser_tensors(
+    model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
+) -> dict[str, Tensor]:
+    owner = _owners(optimisers)
     return {
         f"{key}.{name}": value
         for name, parameter in model.named_parameters()
-        for key, value in optimiser.state[parameter].items()
+        for key, value in owner[parameter].state[parameter].items()
     }
 
 
 def _load_optimiser(
-    tensors: dict[str, Tensor], model: Transformer, optimiser: torch.optim.Optimizer
+    tensors: dict[str, Tensor], model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
 ) -> None:
+    owner = _owners(optimisers)
     parameters = dict(model.named_parameters())
     for full_name, value in tensors.items():
         key, _, name = full_name.partition(".")
-        device = "cpu" if key == "step" else parameters[name].device
-        optimiser.state[parameters[name]][key] = value.to(device)
+        parameter = parameters[name]
+        device = "cpu" if key == "step" else parameter.device
+        owner[parameter].state[parameter][key] = value.to(device)
+
+
+def _owners(
+    optimisers: Sequence[torch.optim.Optimizer],
+) -> dict[Tensor, torch.optim.Optimizer]:
+    """Which optimiser steps a parameter."""
+    return {
+        parameter: optimiser
+        for optimiser in optimisers
+        for group in optimiser.param_groups
+        for parameter in group["params"]
+    }

@@ -13,10 +13,12 @@ from concatmt.settings import Settings
 class OptimiserConfig(Settings):
     """Adam with a linear warm-up and decay by the inverse square root of the update."""
 
+    method: Literal["adam", "muon"] = "adam"  # muon: for the matrices of the blocks alone
     learning_rate: float = Field(default=1e-3, gt=0)  # the peak, reached after the warm-up
     betas: tuple[float, float] = (0.9, 0.98)
     epsilon: float = Field(default=1e-8, gt=0)
     weight_decay: float = Field(default=0.0, ge=0)
+    muon_momentum: float = Field(default=0.95, ge=0, lt=1)
     warmup: int = Field(default=4000, ge=0)
     warmup_from: float = Field(default=1e-7, ge=0)
     cooldown: tuple[int, int] | None = None  # between these updates the rate falls to zero

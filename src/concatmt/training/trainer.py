@@ -25,6 +25,7 @@ from concatmt.model.transformer import Transformer
 from concatmt.training.checkpoints import Checkpoints
 from concatmt.training.config import TrainingConfig
 from concatmt.training.objective import Objective, Totals, seed_batch, totals_of
+from concatmt.training.optimisers import make_optimisers
 from concatmt.training.processes import Processes
 from concatmt.training.reporter import Reporter
 from concatmt.training.run import Run
@@ -62,7 +63,7 @@ class Trainer:
         )
         self.validator = Validator(valid, batch, processes)
         self.objective = Objective(self.model, config)
-        self.optimiser = _optimiser(self.model, config)
+        self.optimisers = make_optimisers(self.model, config.optimiser)
         self.scaler = _scaler(config, processes.device)
         self.checkpoints = Checkpoints(run.folder / "checkpoints")
         self.reporter = Reporter(run, config, processes.first)
@@ -110,13 +111,17 @@ class Trainer:
         config = self.config.optimiser
         self.state.update += 1
         rate = learning_rate(config, self.state.update)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
+        for optimiser in self.optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = rate
         totals = self._backward(batches)
         norm = self._scale_gradients(totals)
-        self.scaler.step(self.optimiser)
+        for optimiser in self.optimisers:
+            # All or none: the scaler would leave out only the one whose gradients overflow.
+            if math.isfinite(norm):
+                self.scaler.step(optimiser)
+            optimiser.zero_grad(set_to_none=True)
         self.scaler.update()
-        self.optimiser.zero_grad(set_to_none=True)
         self._check_divergence(totals, norm)
         epoch_share = self.stream.next / len(self.stream)
         place = f"epoch {self.stream.epoch + 1} ({epoch_share:.0%})"
@@ -155,7 +160,8 @@ class Trainer:
 
     def _scale_gradients(self, totals: Totals) -> float:
         """Divide the summed gradients by the normaliser and clip them; returns their norm."""
-        self.scaler.unscale_(self.optimiser)
+        for optimiser in self.optimisers:
+            self.scaler.unscale_(optimiser)
         gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
         # DDP has averaged over the processes where a sum is wanted.
         factor = self.config.tokens_per_update * self.processes.world / totals.normaliser
@@ -199,7 +205,7 @@ class Trainer:
             "scaler": self.scaler.state_dict(),
         }
         try:
-            self.checkpoints.write(self.state.update, self.model, self.optimiser, state)
+            self.checkpoints.write(self.state.update, self.model, self.optimisers, state)
             self.checkpoints.prune(self.state.to_average(self.config.average))
         except OSError as error:
             # A full disk must not end a run of days: the older checkpoint is still there.
@@ -207,7 +213,7 @@ class Trainer:
             print(f"{message}; training goes on", file=sys.stderr, flush=True)
 
     def _resume(self, run: Run) -> None:
-        state = self.checkpoints.restore(self.model, self.optimiser)
+        state = self.checkpoints.restore(self.model, self.optimisers)
         if state is not None:
             self.state = TrainingState.from_json(state["training"])
             self.stream.restore(state["stream"])
@@ -257,18 +263,6 @@ def batches_per_update(config: TrainingConfig, world: int) -> tuple[int, Any]:
     count = per_process * world
     tokens = math.ceil(config.tokens_per_update / count)
     return count, config.batch.model_copy(update={"tokens": tokens})
-
-
-def _optimiser(model: Transformer, config: TrainingConfig) -> torch.optim.Optimizer:
-    chosen = config.optimiser
-    return torch.optim.AdamW(
-        model.parameters(),
-        lr=chosen.learning_rate,
-        betas=chosen.betas,
-        eps=chosen.epsilon,
-        weight_decay=chosen.weight_decay,
-        fused=True,
-    )
 
 
 def _scaler(config: TrainingConfig, device: torch.device) -> torch.amp.GradScaler:

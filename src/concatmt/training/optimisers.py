@@ -1,0 +1,42 @@
+"""Which optimiser steps which parameters. Does not know the loop or the schedule."""
+
+from torch.nn import Parameter
+from torch.optim import AdamW, Optimizer
+
+from concatmt.model.transformer import Transformer
+from concatmt.training.config import OptimiserConfig
+from concatmt.training.muon import Muon
+
+STACKED = {"qkv": 3, "kv": 2}  # projections that are stored as one
+
+
+def make_optimisers(model: Transformer, config: OptimiserConfig) -> list[Optimizer]:
+    """Adam for everything, or Muon for the matrices of the blocks and Adam for the rest."""
+    matrices = _matrices(model) if config.method == "muon" else {}
+    taken = {id(p) for group in matrices.values() for p in group}
+    adam = AdamW(
+        [p for p in model.parameters() if id(p) not in taken],
+        lr=config.learning_rate,
+        betas=config.betas,
+        eps=config.epsilon,
+        weight_decay=config.weight_decay,
+        fused=True,
+    )
+    if not matrices:
+        return [adam]
+    groups = [{"params": group, "parts": parts} for parts, group in matrices.items()]
+    return [
+        adam,
+        Muon(groups, config.learning_rate, config.muon_momentum, config.weight_decay),
+    ]
+
+
+def _matrices(model: Transformer) -> dict[int, list[Parameter]]:
+    """The weights of the linear layers of all blocks, by how many projections they hold."""
+    found: dict[int, list[Parameter]] = {}
+    for stack in (model.encoder, model.decoder):
+        for name, parameter in stack.named_parameters():
+            if parameter.ndim == 2:
+                layer = name.split(".")[-2]
+                found.setdefault(STACKED.get(layer, 1), []).append(parameter)
+    return found
