@@ -9,7 +9,6 @@ Shapes: B windows, S source tokens, T target tokens, D model dimension, H heads.
 import math
 from collections.abc import Callable
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -57,13 +56,9 @@ class Attention(nn.Module):
 class SelfAttention(Attention):
     """Attention within one side; queries, keys and values come from one projection."""
 
-    def __init__(self, dim: int, heads: int, dropout: float, matched: int = 0) -> None:
-        """`matched`: so many heads start with keys equal to their queries."""
+    def __init__(self, dim: int, heads: int, dropout: float) -> None:
         super().__init__(dim, heads, dropout)
         self.qkv = _projections(dim, 3)
-        width = matched * (dim // heads)
-        with torch.no_grad():
-            self.qkv.weight[dim : dim + width] = self.qkv.weight[:width]
 
     def forward(
         self,
@@ -113,9 +108,7 @@ class Block(nn.Module):
         self.pre_norm = architecture.norm == "pre"
         self.dropout = architecture.dropout
         self.activation_dropout = architecture.activation_dropout
-        self.self_attention = SelfAttention(
-            dim, stack.heads, architecture.attention_dropout, stack.matched_heads
-        )
+        self.self_attention = SelfAttention(dim, stack.heads, architecture.attention_dropout)
         self.self_attention_norm = nn.LayerNorm(dim)
         self.feed_forward_in = nn.Linear(dim, stack.feed_forward)
         self.feed_forward_out = nn.Linear(stack.feed_forward, dim)

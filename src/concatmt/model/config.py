@@ -36,16 +36,7 @@ class StackConfig(Settings):
 
     layers: Count = 6
     heads: Count = 8
-    # So many heads of every self-attention start with keys equal to their queries: they look for
-    # tokens that resemble their own. 0 is usual; without much time to learn it can help.
-    matched_heads: Annotated[int, Field(ge=0)] = 0
     feed_forward: Count = 2048
-
-    @model_validator(mode="after")
-    def _check(self) -> "StackConfig":
-        if self.matched_heads > self.heads:
-            raise ValueError(f"matched_heads {self.matched_heads} of only {self.heads} heads")
-        return self
 
 
 class Architecture(Settings):

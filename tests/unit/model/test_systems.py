@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concatmt.errors import UserError
-from concatmt.model.blocks import DecoderBlock
 from concatmt.model.config import Architecture, ModelConfig, StackConfig, check_window
 from concatmt.model.encodings import EncodingConfig
 from concatmt.model.loss import LossConfig, discount_weights, window_loss
@@ -79,15 +78,6 @@ def small_model(name: str) -> Transformer:
             target_vocabulary=VOCABULARY,
         )
     )
-
-
-def test_matched_heads_start_with_keys_equal_to_queries() -> None:
-    torch.manual_seed(0)
-    stack = StackConfig(layers=1, heads=4, matched_heads=3, feed_forward=8)
-    block = DecoderBlock(Architecture(dim=16, decoder=stack), stack)
-    queries, keys, _ = block.self_attention.qkv.weight.chunk(3)
-    equal = (queries == keys).all(dim=1).view(4, 4).all(dim=1)
-    assert equal.tolist() == [True, True, True, False]
 
 
 @pytest.mark.parametrize("name", sorted({*RUSSIAN, *GERMAN, *HIGH_RESOURCE}))
@@ -203,7 +193,6 @@ ONE_HEAD = {"encoder": {"heads": 1}, "decoder": {"heads": 1}}
         ("s4to4+1hot", {"architecture": {"dim": 2, **ONE_HEAD}},
          "do not fit into a model of 2"),
         ("s4to4", {"architecture": {"dim": 500}}, "cannot be split over 8 encoder heads"),
-        ("s4to4", {"architecture": {"encoder": {"matched_heads": 9}}}, "of only 8 heads"),
     ],
 )  # fmt: skip
 def test_an_impossible_model_is_refused(
