@@ -5,9 +5,11 @@
 SETS are contrastive sets, as Voita's four JSON files; of each the first items are taken, in
 proportion to its size (`--items 0`: all). Words become ids of a plain vocabulary, or pieces with
 `--text MODEL`, the directory of a model whose text pipeline to use; weights are random. On one
-thread and in turn run: shared beginnings once; whole windows in padded batches sorted by length;
-whole windows by the engine of the first, without padding. CPU seconds are compared. Also counted
-is what both ways need in multiplications at least: their ratio is as much as sharing can give.
+thread and in turn run: shared beginnings once; whole windows in padded batches sorted by length,
+plainly (the model's logits, a log-softmax over them all, as fairseq's scorer does) and with our
+loss, which normalises logits in slices and none of padding; whole windows by the engine of the
+first, without padding. CPU seconds are compared. Also counted is what both ways need in
+multiplications at least: their ratio is as much as sharing can give.
 """
 
 import argparse
@@ -20,8 +22,10 @@ from typing import Any
 
 import torch
 from operations import Counter
+from torch import Tensor
+from torch.nn import functional as F
 
-from concatmt.corpus.batch import WindowBatch
+from concatmt.corpus.batch import Side, WindowBatch
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.pool import PoolConfig
 from concatmt.decoding.scoring import ScoringItem, Tree, build_trees, score_items, score_trees
@@ -60,7 +64,18 @@ def read_items(
     ]
 
 
-def whole_windows(model: Transformer, items: Sequence[ScoringItem]) -> list[list[float]]:
+LogProbs = Callable[[Tensor, Tensor, Side], Tensor]  # of hidden states, weights and target
+
+
+def plain_log_probs(hidden: Tensor, weight: Tensor, target: Side) -> Tensor:
+    """(B, T) by way of all logits."""
+    scores = F.linear(hidden, weight).log_softmax(dim=-1)
+    return scores.gather(2, target.tokens[:, :, None])[:, :, 0]
+
+
+def whole_windows(
+    model: Transformer, items: Sequence[ScoringItem], log_probs: LogProbs
+) -> list[list[float]]:
     """Every candidate on its own, batches by length."""
     pairs = [(item.source, target) for item in items for target in item.targets]
     order = sorted(range(len(pairs)), key=lambda i: sum(map(len, pairs[i][1])))
@@ -69,7 +84,7 @@ def whole_windows(model: Transformer, items: Sequence[ScoringItem]) -> list[list
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
             batch = WindowBatch.from_lists([pairs[i][0] for i in rows], [pairs[i][1] for i in rows])
-            scores = target_log_probs(model(batch), model.output.weight, batch.target)
+            scores = log_probs(model(batch), model.output.weight, batch.target)
             for row, length, values in zip(rows, batch.target.lengths, scores, strict=True):
                 found[row] = values[:length].tolist()
     return found
@@ -134,7 +149,8 @@ def compare(size: str, items: Sequence[ScoringItem], rounds: int) -> dict[str, A
     pool = PoolConfig(windows=BATCH, tokens=4096, threads=1)
     ways: dict[str, Callable[[], list[list[float]]]] = {
         "shared": lambda: [one for item in score_items(engine, items, pool) for one in item],
-        "padded": lambda: whole_windows(model, items),
+        "plain": lambda: whole_windows(model, items, plain_log_probs),
+        "padded": lambda: whole_windows(model, items, target_log_probs),
         "packed": lambda: packed_windows(engine, items, pool),
     }
     seconds: dict[str, list[float]] = {name: [] for name in ways}
@@ -154,11 +170,12 @@ def compare(size: str, items: Sequence[ScoringItem], rounds: int) -> dict[str, A
             f"ratios_to_{name}_windows": [
                 b / a for a, b in zip(seconds["shared"], seconds[name], strict=True)
             ]
-            for name in ("padded", "packed")
+            for name in ("plain", "padded", "packed")
         },
         "largest_difference": max(
             abs(a - b)
-            for x, y in zip(found["shared"], found["padded"], strict=True)
+            for name in ("plain", "padded")
+            for x, y in zip(found["shared"], found[name], strict=True)
             for a, b in zip(x, y, strict=True)
         ),
         "operations": count(size, items),

@@ -15,7 +15,7 @@ from concatmt.corpus.batch import Side
 from concatmt.decoding.buffers import KeptRows
 from concatmt.decoding.candidates import Candidates, Projection
 from concatmt.decoding.quantize import QuantizedLinear, WideQuantizedLinear
-from concatmt.model.cache import Cache
+from concatmt.model.cache import Cache, Slabs
 from concatmt.model.packing import Packing
 from concatmt.model.transformer import Memory, PackedMemory, Transformer
 
@@ -28,6 +28,7 @@ class Engine:
         self.config = model.config
         self.device = model.output.weight.device
         self.int8 = int8
+        self.slabs = Slabs()
         self.model = quantized_copy(model) if int8 else packed_copy(model)
         self.projection = Projection(
             model.output.weight.detach(), WideQuantizedLinear if int8 else _Transposed
@@ -56,8 +57,8 @@ class Engine:
         return self.model.decode(tokens, t, k, memory, cache, visible)
 
     def cache(self, capacity: int) -> Cache:
-        """An empty cache with room for `capacity` columns."""
-        return Cache(len(self.model.decoder), capacity)
+        """An empty cache with room for `capacity` columns; to be released when it is done with."""
+        return Cache(len(self.model.decoder), capacity, self.slabs)
 
     def candidates(self, hidden: Tensor, count: int) -> Candidates:
         """The `count` best next words of hidden states (R, D), and the two boundaries."""

@@ -146,6 +146,7 @@ class Search:
                 break
             tokens, segments = self._continue(choice)
             hidden = self._step(tokens, segments)
+        self.cache.release()
         for hypotheses in self.finished:
             hypotheses.sort(key=lambda hypothesis: -hypothesis.score)
         return self.finished

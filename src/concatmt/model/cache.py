@@ -5,20 +5,53 @@ mask of `Transformer.decode`), so nothing is copied when a beam is reordered. No
 caller may throw out columns that nobody will see.
 """
 
+import math
+import threading
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 
+class Slabs:
+    """Memory for slabs, lent to one cache after the other: fresh pages cost time."""
+
+    def __init__(self) -> None:
+        self._free: list[Tensor] = []
+        self._lock = threading.Lock()
+
+    def lend(self, like: Tensor, size: int) -> Tensor:
+        """A buffer of at least `size` elements, not initialised."""
+        with self._lock:
+            fitting = [i for i, buffer in enumerate(self._free) if len(buffer) >= size]
+            if fitting:
+                return self._free.pop(min(fitting, key=lambda i: len(self._free[i])))
+            # One that is too small makes way: there are never more than were lent at once.
+            self._free = self._free[1:]
+        return like.new_empty(size)
+
+    def take_back(self, buffer: Tensor) -> None:
+        """Nothing may use it any more."""
+        with self._lock:
+            self._free.append(buffer)
+
+
 class Cache:
     """For every decoder block one slab of keys and values, (2, B, H, capacity, D / H)."""
 
-    def __init__(self, layers: int, capacity: int = 64) -> None:
+    def __init__(self, layers: int, capacity: int = 64, slabs: Slabs | None = None) -> None:
         """`capacity`: columns to make room for at first; the slabs grow when they are full."""
         self.length = 0  # columns in use
         self._slabs: list[Tensor | None] = [None] * layers
+        self._buffers: list[Tensor | None] = [None] * layers  # in which the slabs are
         self._capacity = capacity
+        self._lender = slabs or Slabs()
+
+    def release(self) -> None:
+        """Give the memory back; the cache is empty then."""
+        self.length = 0
+        for layer in range(len(self._slabs)):
+            self._replace(layer, None, None)
 
     def writer(self, layer: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """A function that appends new keys and values of `layer` and returns all of them."""
@@ -38,7 +71,9 @@ class Cache:
 
     def select(self, rows: Tensor) -> None:
         """Keep the given rows (windows), in that order; a row may be given more than once."""
-        self._slabs = [None if slab is None else self._selected(slab, rows) for slab in self._slabs]
+        for layer, slab in enumerate(self._slabs):
+            if slab is not None:
+                self._select(layer, slab, rows)
 
     def keep(self, columns: Tensor) -> None:
         """Keep some columns of each row, (B, C) in that order: those that may still be seen."""
@@ -49,12 +84,12 @@ class Cache:
                     row[:, :, :width] = row[:, :, : self.length].index_select(2, of_row)
         self.length = width
 
-    def _selected(self, slab: Tensor, rows: Tensor) -> Tensor:
+    def _select(self, layer: int, slab: Tensor, rows: Tensor) -> None:
         """A copy with as much room as before, so that the next token does not copy it again."""
-        fresh = slab.new_empty(2, len(rows), *slab.shape[2:])
+        buffer, fresh = self._lend(slab, (2, len(rows), *slab.shape[2:]))
         used = slab[:, :, :, : self.length]
         torch.index_select(used, 1, rows, out=fresh[:, :, :, : self.length])
-        return fresh
+        self._replace(layer, buffer, fresh)
 
     def _room(self, layer: int, like: Tensor, start: int, end: int) -> Tensor:
         """The slab of `layer`, made or grown to hold at least `end` columns."""
@@ -62,8 +97,21 @@ class Cache:
         if slab is not None and slab.shape[3] >= end:
             return slab
         rows, heads, _, width = like.shape
-        grown = like.new_empty(2, rows, heads, max(self._capacity, 2 * start, end), width)
+        shape = (2, rows, heads, max(self._capacity, 2 * start, end), width)
+        buffer, grown = self._lend(like, shape)
         if slab is not None:
             grown[:, :, :, :start] = slab[:, :, :, :start]
-        self._slabs[layer] = grown
+        self._replace(layer, buffer, grown)
         return grown
+
+    def _lend(self, like: Tensor, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        """A buffer and a slab in it."""
+        size = math.prod(shape)
+        buffer = self._lender.lend(like, size)
+        return buffer, buffer[:size].view(shape)
+
+    def _replace(self, layer: int, buffer: Tensor | None, slab: Tensor | None) -> None:
+        old = self._buffers[layer]
+        if old is not None:
+            self._lender.take_back(old)
+        self._buffers[layer], self._slabs[layer] = buffer, slab
