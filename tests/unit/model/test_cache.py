@@ -1,0 +1,44 @@
+"""The memory of caches: lent, taken back, used again."""
+
+import torch
+
+from concatmt.model.cache import Cache, Slabs
+
+
+def fill(cache: Cache, rows: int, columns: int) -> torch.Tensor:
+    keys = torch.rand(rows, 2, columns, 4)
+    kept, _ = cache.writer(0)(keys, keys)
+    cache.advance(columns)
+    return kept
+
+
+def test_a_released_buffer_serves_the_next_cache() -> None:
+    slabs = Slabs()
+    first = Cache(1, 8, slabs)
+    place = fill(first, rows=3, columns=2).data_ptr()
+    second = Cache(1, 8, slabs)
+    assert fill(second, rows=3, columns=2).data_ptr() != place
+    first.release()
+    third = Cache(1, 8, slabs)
+    assert fill(third, rows=2, columns=3).data_ptr() == place
+    assert first.length == 0
+
+
+def test_no_more_buffers_are_kept_than_were_lent_at_once() -> None:
+    slabs = Slabs()
+    for rows in range(1, 9):
+        cache = Cache(1, 8, slabs)
+        fill(cache, rows, columns=2)
+        cache.release()
+        assert len(slabs._free) == 1
+
+
+def test_growing_and_selecting_keep_what_was_written() -> None:
+    torch.manual_seed(0)
+    cache = Cache(1, 2, Slabs())
+    first = fill(cache, rows=3, columns=2).clone()
+    both = fill(cache, rows=3, columns=2)
+    assert torch.equal(both[:, :, :2], first)
+    expected = both[[2, 0]].clone()
+    cache.select(torch.tensor([2, 0]))
+    assert torch.equal(fill(cache, rows=2, columns=1)[:, :, :4], expected)
