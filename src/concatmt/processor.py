@@ -1,0 +1,42 @@
+"""Keeps oneDNN, torch's library for int8 and bfloat16, off instructions that a processor lacks.
+
+Some virtual machines announce AMX but have no tile for it: the first product in int8 or bfloat16
+kills the process by an illegal instruction (oneDNN's issue 5689, mended by its pull request 5801 in
+the same way; torch 2.13 has an older oneDNN). Must run before that product; does not know torch.
+"""
+
+import ctypes
+import mmap
+import os
+import platform
+from pathlib import Path
+
+LIMIT = "ONEDNN_MAX_CPU_ISA"
+BEST_WITHOUT_TILES = "AVX512_CORE_FP16"  # the level below AMX
+# eax = palettes of tiles that there are: CPUID leaf 0x1d, sub-leaf 0. No library asks for that.
+READ_PALETTES = bytes.fromhex("53 b81d000000 31c9 0fa2 5b c3")
+
+
+def avoid_missing_tiles(processor: Path = Path("/proc/cpuinfo")) -> None:
+    """Limit oneDNN if this processor announces tiles and has none; a user's limit stays."""
+    if LIMIT not in os.environ and _announces_tiles(processor) and _palettes() == 0:
+        os.environ[LIMIT] = BEST_WITHOUT_TILES
+
+
+def _announces_tiles(processor: Path) -> bool:
+    if platform.machine() != "x86_64" or not processor.exists():
+        return False
+    with processor.open(encoding="utf-8") as lines:
+        return any("amx_tile" in line for line in lines if line.startswith("flags"))
+
+
+def _palettes() -> int | None:
+    """How many there are; None where a system does not let us ask."""
+    access = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+    try:
+        code = mmap.mmap(-1, mmap.PAGESIZE, prot=access)
+    except OSError:
+        return None
+    code.write(READ_PALETTES)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(code))
+    return ctypes.CFUNCTYPE(ctypes.c_uint32)(start)()
