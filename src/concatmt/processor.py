@@ -39,4 +39,5 @@ def _palettes() -> int | None:
         return None
     code.write(READ_PALETTES)
     start = ctypes.addressof(ctypes.c_char.from_buffer(code))
-    return ctypes.CFUNCTYPE(ctypes.c_uint32)(start)()
+    palettes: int = ctypes.CFUNCTYPE(ctypes.c_uint32)(start)()
+    return palettes
