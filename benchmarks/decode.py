@@ -30,8 +30,9 @@ from torch import Tensor
 
 from concatmt.decoding.boundaries import Allowed, Free
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
 from concatmt.decoding.pool import PoolConfig, in_threads, plan
-from concatmt.decoding.search import Hypothesis, Search, SearchConfig, Window
+from concatmt.decoding.search import Search
 from concatmt.files import write_json
 from concatmt.model.config import SIZES, ModelConfig
 from concatmt.model.encodings import FIRST_POSITION, sinusoid

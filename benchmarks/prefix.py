@@ -28,9 +28,9 @@ from operations import Counter
 
 from concatmt.corpus.lines import ReadReport
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.hypotheses import SearchConfig, Window
 from concatmt.decoding.inputs import read_parts
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.search import SearchConfig, Window
 from concatmt.decoding.translation import Passage, TranslateConfig, Translation
 from concatmt.decoding.translator import Translator
 from concatmt.files import write_json

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from concatmt.text.vocabulary import SEPARATOR
 
@@ -62,6 +63,17 @@ class Boundaries:
         """Keep the given windows."""
         self.sentences, self.limits = self.sentences[rows], self.limits[rows]
         self.separators, self.words = self.separators[rows], self.words[rows]
+
+    def put(self, rows: Tensor, others: "Boundaries") -> None:
+        """Let the windows of `others` take the place of those in `rows`."""
+        width = max(self.limits.shape[1], others.limits.shape[1])
+        self.limits, limits = (
+            F.pad(of.limits, (0, width - of.limits.shape[1]), value=1) for of in (self, others)
+        )
+        self.limits = self.limits.index_copy(0, rows, limits)
+        for name in ("sentences", "separators", "words"):
+            merged = getattr(self, name).index_copy(0, rows, getattr(others, name))
+            setattr(self, name, merged)
 
 
 class Free(Boundaries):

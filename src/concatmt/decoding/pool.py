@@ -13,8 +13,9 @@ import torch
 from pydantic import Field
 
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
 from concatmt.decoding.sampling import Sampling
-from concatmt.decoding.search import Hypothesis, Search, SearchConfig, Window
+from concatmt.decoding.search import Search
 from concatmt.settings import Settings
 
 Count = Annotated[int, Field(ge=1)]
@@ -37,7 +38,7 @@ def translate_windows(
     wanted: int | None = None,
 ) -> list[list[Hypothesis]]:
     """The translations of each window, best first: at least `wanted`, by default the whole beam."""
-    method = Sampling if search.sample else Search
+    method = search_method(search)
     found: list[list[Hypothesis]] = [[] for _ in windows]
     batches = plan([window.cost for window in windows], pool)
 
@@ -48,6 +49,11 @@ def translate_windows(
         for i, of_window in zip(batch, hypotheses, strict=True):
             found[i] = of_window
     return found
+
+
+def search_method(search: SearchConfig) -> type[Search]:
+    """Searching or drawing."""
+    return Sampling if search.sample else Search
 
 
 def plan(costs: Sequence[int], pool: PoolConfig) -> list[list[int]]:

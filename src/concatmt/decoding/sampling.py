@@ -10,8 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from concatmt.decoding.beams import Choice
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.search import Choice, Search, SearchConfig, Window
+from concatmt.decoding.hypotheses import SearchConfig, Window
+from concatmt.decoding.search import Follow, Search
 from concatmt.text.vocabulary import END, PAD, SEPARATOR, UNK
 
 
@@ -24,9 +26,10 @@ class Sampling(Search):
         windows: Sequence[Window],
         config: SearchConfig,
         wanted: int | None = None,
+        follow: Follow | None = None,
     ) -> None:
         """All draws are wanted: a later one may be better, whatever its sum."""
-        super().__init__(engine, windows, config)
+        super().__init__(engine, windows, config, follow=follow)
         self.random = [np.random.default_rng((config.seed, window.number)) for window in windows]
 
     def choose(self, hidden: Tensor) -> Choice:
@@ -36,7 +39,9 @@ class Sampling(Search):
         parents = torch.arange(self.config.beam, device=hidden.device) % given
         parents = parents.expand(windows, -1)
         cumulative = self._permitted(log_probs).div_(self.config.temperature).softmax(2).cumsum(2)
-        draws = [self.random[window].random(self.config.beam).tolist() for window in self.rows]
+        draws = [
+            self.random[window].random(self.config.beam).tolist() for window in self.beams.windows
+        ]
         uniform = self._tensor(draws)
         row = torch.arange(windows, device=hidden.device)[:, None]
         cumulative = cumulative[row, parents]
@@ -45,10 +50,15 @@ class Sampling(Search):
         # probability 0.
         tokens = torch.searchsorted(cumulative, marks, right=True)[:, :, 0]
         tokens.clamp_(max=log_probs.shape[2] - 1)
-        scores = log_probs[row, parents, tokens] + self.scores[row, parents]
+        scores = log_probs[row, parents, tokens] + self.beams.scores[row, parents]
         ended = tokens == END
         ends = scores.masked_fill(~ended, -torch.inf)[:, :given]
         return Choice(parents, tokens, scores.masked_fill(ended, -torch.inf), ends)
+
+    def _take(self, others: Search) -> None:
+        super()._take(others)
+        assert isinstance(others, Sampling)
+        self.random += others.random
 
     def _permitted(self, log_probs: Tensor) -> Tensor:
         """(B, H, V) in double precision, -inf where the boundaries do not allow a token."""

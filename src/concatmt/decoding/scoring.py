@@ -18,8 +18,8 @@ from torch import Tensor
 
 from concatmt.corpus.batch import side_from_lists
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.hypotheses import Sentence
 from concatmt.decoding.pool import PoolConfig, in_threads, plan
-from concatmt.decoding.search import Sentence
 from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.packing import Packing
 from concatmt.text.vocabulary import END, SEPARATOR

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from concatmt.corpus.lines import CONTROL
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.pool import PoolConfig, translate_windows
-from concatmt.decoding.search import Hypothesis, SearchConfig, Window
+from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
+from concatmt.decoding.pool import translate_windows
 from concatmt.decoding.translation import (
     Alternative,
     History,
@@ -60,10 +60,16 @@ class SentenceTranslator:
         return Task(sentence, ids, [self._window(source, forced)])
 
     def translate(self, tasks: Sequence[Task], report: Report, threads: int) -> list[Translation]:
-        """The translation of each task's sentence."""
+        """The translation of each task's sentence; none depends on another."""
         windows = [window for task in tasks for window in task.windows]
-        hypotheses = iter(self._search(windows, report, threads))
+        pool = self.config.pool.model_copy(update={"threads": threads})
+        found = translate_windows(self.engine, windows, self.config.search, pool, self.config.nbest)
+        hypotheses = iter(self._mended(windows, found, report))
         return [self._translation(task, _hypotheses_of(task, hypotheses), report) for task in tasks]
+
+    def finish(self, task: Task, found: list[list[Hypothesis]], report: Report) -> Translation:
+        """The translation of one sentence, of what was found for each of its windows."""
+        return self._translation(task, self._mended(task.windows, found, report), report)
 
     def _window(self, source: list[list[int]], forced: list[list[int]]) -> Window:
         if self.config.mode == "redecode":
@@ -86,16 +92,14 @@ class SentenceTranslator:
         # As context it would leave no room: later sentences see its last piece.
         return Task(sentence, pieces[-1], [self._window([piece], []) for piece in pieces])
 
-    def _search(
-        self, windows: Sequence[Window], report: Report, threads: int
+    def _mended(
+        self, windows: Sequence[Window], found: list[list[Hypothesis]], report: Report
     ) -> list[list[Hypothesis]]:
-        """The hypotheses of each window; a wrong number of sentences is counted and mended."""
+        """What was found for each window; a wrong number of sentences is counted and mended."""
         search = self.config.search
-        pool = self.config.pool.model_copy(update={"threads": threads})
-        found = translate_windows(self.engine, windows, search, pool, self.config.nbest)
         # A text that is empty gives way to the next best: there must be one.
         short = [i for i, hypotheses in enumerate(found) if self._lacks_text(hypotheses)]
-        self._replace(found, short, windows, search, pool)
+        self._replace(found, short, windows, search)
         if search.constrained:
             return found
         wrong = [
@@ -106,7 +110,7 @@ class SentenceTranslator:
         report.miscounts += len(wrong)
         if self.config.miscount == "retranslate":
             constrained = search.model_copy(update={"constrained": True})
-            self._replace(found, wrong, windows, constrained, pool)
+            self._replace(found, wrong, windows, constrained)
         return found
 
     def _replace(
@@ -115,10 +119,10 @@ class SentenceTranslator:
         places: Sequence[int],
         windows: Sequence[Window],
         search: SearchConfig,
-        pool: PoolConfig,
     ) -> None:
         """Search some windows again, for the whole beam."""
         if places:
+            pool = self.config.pool.model_copy(update={"threads": 1})
             again = translate_windows(self.engine, [windows[i] for i in places], search, pool)
             for i, hypotheses in zip(places, again, strict=True):
                 found[i] = hypotheses

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from concatmt.decoding.hypotheses import SearchConfig
 from concatmt.decoding.pool import PoolConfig
-from concatmt.decoding.search import SearchConfig
 from concatmt.settings import Settings
 
 

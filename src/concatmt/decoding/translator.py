@@ -12,6 +12,7 @@ from pathlib import Path
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.pool import in_threads
+from concatmt.decoding.relay import Relay, Stream
 from concatmt.decoding.sentences import SentenceTranslator
 from concatmt.decoding.translation import History, Passage, Report, TranslateConfig, Translation
 from concatmt.errors import UserError
@@ -19,8 +20,7 @@ from concatmt.model.config import check_window
 from concatmt.signature import Signature, Value
 from concatmt.text.pipeline import TextPipeline
 
-TOGETHER = 64  # documents that are translated side by side, in `prefix`
-GROUP = 128  # documents that take turns in that, at most
+GROUP = 128  # documents that are translated side by side in `prefix`, or take turns, at most
 SMALL_GROUP = 32  # documents, from which on a group is worth a thread of its own
 DOCUMENTS_AT_A_TIME = 256
 
@@ -157,22 +157,23 @@ class Translator:
         return [list(islice(translations, len(passage.source))) for passage in passages]
 
     def _side_by_side(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
-        """The next sentence of each passage at hand; as one ends, another takes its place."""
+        """Passages of which each goes on as soon as its sentence is translated."""
         report = Report()
         done: list[list[Translation]] = [[] for _ in passages]
-        waiting = iter(i for i, passage in enumerate(passages) if passage.source)
-        rows: list[int] = []
-        while rows := [*rows, *islice(waiting, TOGETHER - len(rows))]:
-            tasks = [
-                self.sentences.task(passages[i].source[len(done[i])], passages[i].history, report)
-                for i in rows
-            ]
-            translations = self.sentences.translate(tasks, report, threads=1)
-            for i, task, translation in zip(rows, tasks, translations, strict=True):
-                done[i].append(translation)
-                self._push(passages[i].history, task.ids, translation.tokens)
-            rows = [i for i in rows if len(done[i]) < len(passages[i].source)]
+        streams = (self._stream(passage, done[i], report) for i, passage in enumerate(passages))
+        pool = self.config.pool.model_copy(update={"threads": 1})
+        Relay(self.engine, streams, self.config.search, pool, self.config.nbest).run()
         return done, report
+
+    def _stream(self, passage: Passage, done: list[Translation], report: Report) -> Stream:
+        """The windows of a passage; translations of its sentences are added to `done`."""
+        for sentence in passage.source:
+            task = self.sentences.task(sentence, passage.history, report)
+            found = []
+            for window in task.windows:
+                found.append((yield window))
+            done.append(self.sentences.finish(task, found, report))
+            self._push(passage.history, task.ids, done[-1].tokens)
 
     def _push(self, history: History, source: list[int], target: list[int]) -> None:
         """Empty sentences are context to nobody."""

@@ -75,6 +75,17 @@ class Cache:
             if slab is not None:
                 self._select(layer, slab, rows)
 
+    def put(self, rows: Tensor, other: "Cache") -> None:
+        """Let the rows of `other` take the place of `rows`; columns that it lacks hold anything."""
+        for layer, theirs in enumerate(other._slabs):
+            assert theirs is not None
+            slab = self._room(layer, theirs, self.length, other.length)
+            # Nobody will see these columns in the other rows, but they must be numbers.
+            slab[:, :, :, self.length : other.length] = 0
+            columns = slab[:, :, :, : other.length]
+            columns.index_copy_(1, rows, theirs[:, :, :, : other.length])
+        self.length = max(self.length, other.length)
+
     def keep(self, columns: Tensor) -> None:
         """Keep some columns of each row, (B, C) in that order: those that may still be seen."""
         width = columns.shape[1]

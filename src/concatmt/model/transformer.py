@@ -45,6 +45,35 @@ class Memory:
         mask = None if self.mask is None else self.mask[rows]
         return Memory(layers, mask, self.sentences[rows])
 
+    def put(self, rows: Tensor, other: "Memory") -> "Memory":
+        """Let the rows of `other` take the place of `rows`, in the same tensors if they fit."""
+        width, needed = self._width(), other._width()
+        mask, theirs = self._additive(), other._additive()
+        layers = self.layers
+        if needed > width:
+            layers = tuple(
+                (F.pad(keys, (0, 0, 0, needed - width)), F.pad(values, (0, 0, 0, needed - width)))
+                for keys, values in layers
+            )
+        mask = F.pad(mask, (0, needed - width), value=-torch.inf) if needed > width else mask
+        theirs = F.pad(theirs, (0, width - needed), value=-torch.inf) if needed < width else theirs
+        for of_layer, of_other in zip(layers, other.layers, strict=True):
+            for mine, its in zip(of_layer, of_other, strict=True):
+                mine[:, :, :needed].index_copy_(0, rows, its)
+        sentences = self.sentences.index_copy(0, rows, other.sentences)
+        return Memory(layers, mask.index_copy(0, rows, theirs), sentences)
+
+    def _width(self) -> int:
+        return self.layers[0][0].shape[2]
+
+    def _additive(self) -> Tensor:
+        """The mask, to be added."""
+        assert not isinstance(self.mask, Packing)
+        if self.mask is not None:
+            return self.mask
+        keys = self.layers[0][0]
+        return keys.new_zeros(len(keys), 1, 1, keys.shape[2])
+
 
 @dataclass(frozen=True, slots=True)
 class PackedMemory:

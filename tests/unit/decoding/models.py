@@ -7,7 +7,7 @@ import torch
 
 from concatmt.corpus.batch import WindowBatch
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.search import Window
+from concatmt.decoding.hypotheses import Window
 from concatmt.model.config import Architecture, ModelConfig, StackConfig
 from concatmt.model.directory import save_model
 from concatmt.model.loss import target_log_probs

@@ -3,6 +3,7 @@
 import torch
 
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.hypotheses import SearchConfig
 from concatmt.decoding.pool import PoolConfig, translate_windows
 from concatmt.decoding.quantize import (
     PART,
@@ -12,7 +13,6 @@ from concatmt.decoding.quantize import (
     quantize_positive_rows,
     quantize_rows,
 )
-from concatmt.decoding.search import SearchConfig
 from tests.unit.decoding.models import make_model, make_windows
 
 

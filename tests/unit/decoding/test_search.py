@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from concatmt.decoding.boundaries import Boundaries
 from concatmt.decoding.candidates import BLOCK, best_candidates
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.hypotheses import SearchConfig, Window
 from concatmt.decoding.pool import PoolConfig, plan, translate_windows
-from concatmt.decoding.search import SearchConfig, Window
 from concatmt.interop.fairseq import import_checkpoint
 from concatmt.text.vocabulary import END, SEPARATOR
 from tests.unit.decoding.models import (

@@ -1,0 +1,66 @@
+"""What a search is given and what it finds. Does not know how."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from concatmt.settings import Settings
+from concatmt.text.vocabulary import SEPARATOR
+
+Sentence = Sequence[int]  # token ids without separator
+
+
+class SearchConfig(Settings):
+    """How translations are searched for."""
+
+    beam: Annotated[int, Field(ge=1, le=1024)] = 4
+    length_penalty: Annotated[float, Field(allow_inf_nan=False)] = 0.6
+    constrained: bool = True  # the number of sentences is a constraint
+    # The longest translation: factor * source tokens + constant, for each sentence when
+    # constrained, else for the whole window.
+    length_factor: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
+    length_constant: Annotated[int, Field(ge=1)] = 20
+    sample: bool = False  # draw `beam` translations instead of searching the best
+    temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What is translated: sentences of a source, and translations of the first few if forced."""
+
+    source: Sequence[Sentence]
+    forced: Sequence[Sentence] = ()  # of all sentences but the last, or none
+    number: int = 0  # which window it is, so that samples do not depend on the batch
+
+    @property
+    def cost(self) -> int:
+        """Tokens of the source, boundaries included."""
+        return sum(map(len, self.source)) + len(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A finished translation of a window, without what was forced."""
+
+    tokens: list[int]  # with separators, without <end>
+    log_probs: list[float]  # of each token, and of <end>
+    score: float  # sum of log_probs / length ** penalty; the length counts <end>
+
+    @property
+    def sentences(self) -> list[list[int]]:
+        """The tokens split at separators."""
+        parts: list[list[int]] = [[]]
+        for token in self.tokens:
+            if token == SEPARATOR:
+                parts.append([])
+            else:
+                parts[-1].append(token)
+        return parts
+
+    @property
+    def current_log_probs(self) -> list[float]:
+        """Those of the last sentence and <end>."""
+        return self.log_probs[-1 - len(self.sentences[-1]) :]
