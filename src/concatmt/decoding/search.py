@@ -24,6 +24,7 @@ from concatmt.text.vocabulary import END, SEPARATOR
 
 FIRST_STEPS = 48  # for which the cache has room at first
 LEAVE_TOGETHER = 0.125  # share of the windows in a batch that must be finished for them to leave it
+JOIN_TOGETHER = 0.25  # share of the windows that must wait for their place to be given to others
 CERTAINTY = 1e-5  # by how much a score must be out of reach: log-probs are rounded
 
 # Is given the number of a window that is done and its translations, best first; the window that
@@ -195,13 +196,13 @@ class Search:
         Either is worth its price only for enough rows together.
         """
         live = self.beams.live
-        enough = max(1, LEAVE_TOGETHER * len(live))
         done = [row for row, alive in enumerate(live) if not alive]
-        if self.waiting and (len(self.waiting) >= enough or len(done) == len(live)):
+        enough = len(self.waiting) >= JOIN_TOGETHER * len(live)
+        if self.waiting and (enough or len(done) == len(live)):
             inputs = self._admit(done[: len(self.waiting)], inputs)
             done = [row for row, alive in enumerate(live) if not alive]
         spare = set(done[len(self.waiting) :])
-        if enough <= len(spare) < len(live):
+        if max(1, LEAVE_TOGETHER * len(live)) <= len(spare) < len(live):
             rows = [row for row in range(len(live)) if row not in spare]
             self.beams.select(rows)
             inputs = Inputs(*(part[rows] for part in inputs))
