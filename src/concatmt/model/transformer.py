@@ -25,6 +25,8 @@ from concatmt.model.encodings import FIRST_POSITION, Signal, build_encoding
 from concatmt.model.packing import Packing, additive, real_tokens, unpack
 from concatmt.text.vocabulary import PAD
 
+TRIM_SHARE = 0.75  # of the source tokens that there is room for, below which it is made less
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -47,32 +49,35 @@ class Memory:
 
     def put(self, rows: Tensor, other: "Memory") -> "Memory":
         """Let the rows of `other` take the place of `rows`, in the same tensors if they fit."""
-        width, needed = self._width(), other._width()
-        mask, theirs = self._additive(), other._additive()
+        width = max(memory.layers[0][0].shape[2] for memory in (self, other))
+        mine, theirs = self._widened(width), other._widened(width)
+        for into, new in zip(mine.layers, theirs.layers, strict=True):
+            for place, values in zip(into, new, strict=True):
+                place.index_copy_(0, rows, values)
+        assert isinstance(mine.mask, Tensor)
+        assert isinstance(theirs.mask, Tensor)
+        mask = mine.mask.index_copy(0, rows, theirs.mask)
+        # When the longest row has gone it is narrower; not at once, for to widen it means a copy.
+        longest = int((mask == 0).sum(dim=3).max())
+        width = longest if longest < TRIM_SHARE * width else width
+        layers = tuple((keys[:, :, :width], values[:, :, :width]) for keys, values in mine.layers)
+        return Memory(
+            layers, mask[..., :width], self.sentences.index_copy(0, rows, other.sentences)
+        )
+
+    def _widened(self, width: int) -> "Memory":
+        """With room for so many source tokens, and a mask that says where they are."""
+        keys = self.layers[0][0]
+        missing = width - keys.shape[2]
+        mask = keys.new_zeros(len(keys), 1, 1, keys.shape[2]) if self.mask is None else self.mask
+        assert isinstance(mask, Tensor)
         layers = self.layers
-        if needed > width:
+        if missing:
             layers = tuple(
-                (F.pad(keys, (0, 0, 0, needed - width)), F.pad(values, (0, 0, 0, needed - width)))
+                (F.pad(keys, (0, 0, 0, missing)), F.pad(values, (0, 0, 0, missing)))
                 for keys, values in layers
             )
-        mask = F.pad(mask, (0, needed - width), value=-torch.inf) if needed > width else mask
-        theirs = F.pad(theirs, (0, width - needed), value=-torch.inf) if needed < width else theirs
-        for of_layer, of_other in zip(layers, other.layers, strict=True):
-            for mine, its in zip(of_layer, of_other, strict=True):
-                mine[:, :, :needed].index_copy_(0, rows, its)
-        sentences = self.sentences.index_copy(0, rows, other.sentences)
-        return Memory(layers, mask.index_copy(0, rows, theirs), sentences)
-
-    def _width(self) -> int:
-        return self.layers[0][0].shape[2]
-
-    def _additive(self) -> Tensor:
-        """The mask, to be added."""
-        assert not isinstance(self.mask, Packing)
-        if self.mask is not None:
-            return self.mask
-        keys = self.layers[0][0]
-        return keys.new_zeros(len(keys), 1, 1, keys.shape[2])
+        return Memory(layers, F.pad(mask, (0, missing), value=-torch.inf), self.sentences)
 
 
 @dataclass(frozen=True, slots=True)
