@@ -13,6 +13,7 @@ needs torch, transformers, ctranslate2 and safetensors.
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -38,6 +39,7 @@ from concatmt.model.config import SIZES, ModelConfig
 from concatmt.model.encodings import FIRST_POSITION, sinusoid
 from concatmt.model.systems import parse_system
 from concatmt.model.transformer import Transformer
+from concatmt.processor import LIMIT
 from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
 
 VOCABULARY = {"small": 8000, "base": 32000, "tiny": 8000}
@@ -173,11 +175,14 @@ class Peers:
 
     def __init__(self, python: str, spec: dict[str, Any]) -> None:
         script = str(Path(__file__).with_name("decode_peer.py"))
+        # What concatmt may have set to keep torch's oneDNN off missing instructions is not theirs.
+        environment = {name: value for name, value in os.environ.items() if name != LIMIT}
         self.process = subprocess.Popen(
             [python, script, json.dumps(spec)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env=environment,
         )
 
     def ask(self, name: str, batch: int) -> Run:
