@@ -2,7 +2,7 @@
 
 Columns are appended; which hypothesis a column belongs to is the caller's knowledge (the `visible`
 mask of `Transformer.decode`), so nothing is copied when a beam is reordered. Now and then the
-caller may throw out columns that nobody will see.
+caller may throw out columns that nobody will see, or give rows to other windows.
 """
 
 import math

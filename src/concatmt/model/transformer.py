@@ -50,23 +50,21 @@ class Memory:
     def put(self, rows: Tensor, other: "Memory") -> "Memory":
         """Let the rows of `other` take the place of `rows`, in the same tensors if they fit."""
         width = max(memory.layers[0][0].shape[2] for memory in (self, other))
-        mine, theirs = self._widened(width), other._widened(width)
-        for into, new in zip(mine.layers, theirs.layers, strict=True):
+        (layers, mask), (their_layers, their_mask) = self._widened(width), other._widened(width)
+        for into, new in zip(layers, their_layers, strict=True):
             for place, values in zip(into, new, strict=True):
                 place.index_copy_(0, rows, values)
-        assert isinstance(mine.mask, Tensor)
-        assert isinstance(theirs.mask, Tensor)
-        mask = mine.mask.index_copy(0, rows, theirs.mask)
+        mask = mask.index_copy(0, rows, their_mask)
         # When the longest row has gone it is narrower; not at once, for to widen it means a copy.
         longest = int((mask == 0).sum(dim=3).max())
         width = longest if longest < TRIM_SHARE * width else width
-        layers = tuple((keys[:, :, :width], values[:, :, :width]) for keys, values in mine.layers)
+        layers = tuple((keys[:, :, :width], values[:, :, :width]) for keys, values in layers)
         return Memory(
             layers, mask[..., :width], self.sentences.index_copy(0, rows, other.sentences)
         )
 
-    def _widened(self, width: int) -> "Memory":
-        """With room for so many source tokens, and a mask that says where they are."""
+    def _widened(self, width: int) -> tuple[tuple[KeysValues, ...], Tensor]:
+        """The layers with room for so many source tokens, and a mask that says where they are."""
         keys = self.layers[0][0]
         missing = width - keys.shape[2]
         mask = keys.new_zeros(len(keys), 1, 1, keys.shape[2]) if self.mask is None else self.mask
@@ -77,7 +75,7 @@ class Memory:
                 (F.pad(keys, (0, 0, 0, missing)), F.pad(values, (0, 0, 0, missing)))
                 for keys, values in layers
             )
-        return Memory(layers, F.pad(mask, (0, missing), value=-torch.inf), self.sentences)
+        return layers, F.pad(mask, (0, missing), value=-torch.inf)
 
 
 @dataclass(frozen=True, slots=True)
