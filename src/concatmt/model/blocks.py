@@ -126,11 +126,12 @@ class Block(nn.Module):
 
     def feed_forward(self, x: Tensor) -> Tensor:
         """(B, T, D) -> (B, T, D)"""
-        inner = F.relu(self.feed_forward_in(x), inplace=True)
+        # Flat, because autograd pays for changes in place of a view with several copies.
+        inner = F.relu(self.feed_forward_in(x.flatten(0, -2)), inplace=True)
         y: Tensor = self.feed_forward_out(
             dropout(inner, self.activation_dropout if self.training else 0.0)
         )
-        return y
+        return y.view(x.shape)
 
 
 class EncoderBlock(Block):

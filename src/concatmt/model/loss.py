@@ -19,6 +19,7 @@ from concatmt.corpus.batch import Side
 from concatmt.settings import Settings
 
 CHUNK_ELEMENTS = 1 << 23  # logits at a time: 32 MB in float32
+CACHED_ELEMENTS = 1 << 18  # of those, what a core's cache holds between one pass and the next
 
 
 class LossConfig(Settings):
@@ -161,10 +162,15 @@ class _FusedLoss(torch.autograd.Function):
                 inputs = hidden[rows[part]].to(matrix.dtype)
                 # One buffer for all chunks: fresh pages would cost more than the arithmetic.
                 logits = torch.mm(inputs, matrix.t(), out=buffer[: len(inputs)]).float()
-                masses = _token_losses(logits, targets[part], smoothing, losses[part], nll[part])
+                for block in _blocks(start, logits):
+                    these = logits[block.start - start : block.stop - start]
+                    masses = _token_losses(
+                        these, targets[block], smoothing, losses[block], nll[block]
+                    )
+                    if with_gradient:
+                        _slopes(these, masses, targets[block], weights[block], smoothing)
                 if grad_hidden is None or grad_output is None:
                     continue
-                _slopes(logits, masses, targets[part], weights[part], smoothing)
                 slopes = logits.to(matrix.dtype)
                 grad_hidden[rows[part]] = torch.mm(slopes, matrix).float()
                 if matrix.dtype == torch.float32:
@@ -186,6 +192,13 @@ class _FusedLoss(torch.autograd.Function):
             (grad_output * slope).to(output_dtype),
             *[None] * 5,
         )
+
+
+def _blocks(start: int, logits: Tensor) -> list[slice]:
+    """The rows of a chunk that begins at `start`, on a CPU so many at a time as its cache holds."""
+    rows, size = logits.shape
+    step = max(1, CACHED_ELEMENTS // size) if logits.device.type == "cpu" else max(1, rows)
+    return [slice(start + i, start + min(i + step, rows)) for i in range(0, rows, step)]
 
 
 def _token_losses(
