@@ -1,7 +1,8 @@
 """The best next tokens of every hypothesis, without a full log-softmax or a full sort.
 
 Words are ranked apart from the two boundary tokens, which the search rules by other means; padding
-and `<unk>` never come up. Does not know hypotheses, windows or models.
+and `<unk>` never come up. Inside, logits are in bits: the softmax is then one of powers of 2, which
+are faster than those of e. Does not know hypotheses, windows or models.
 
 Shapes: R rows (hypotheses), D model dimension, V vocabulary, W its size padded to whole blocks.
 """
@@ -19,6 +20,7 @@ from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
 BLOCK = 64  # tokens whose maximum is looked at first
 LOGITS_AT_A_TIME = 1 << 22  # when given tokens are scored
 LOG2_E = math.log2(math.e)
+LN_2 = math.log(2)
 SLICE_ELEMENTS = 1 << 18  # logits that are normalised at a time: what stays in the cache
 
 
@@ -51,13 +53,11 @@ class Projection:
         """weight: (V, D); `pack` makes a layer of it."""
         self.vocabulary = len(weight)
         self.padding = -self.vocabulary % BLOCK
-        self.linear = pack(F.pad(weight, (0, 0, 0, self.padding)))
+        self.linear = pack(F.pad(weight * LOG2_E, (0, 0, 0, self.padding)))
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """(R, D) -> (R, W); -inf beyond the vocabulary."""
-        logits = self.linear(hidden)
-        logits[:, self.vocabulary :] = -torch.inf
-        return logits
+        """(R, D) -> (R, V), in nats."""
+        return self.linear(hidden)[:, : self.vocabulary] * LN_2
 
     def log_probs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
         """(E,) log-probabilities of `tokens` (E,), each under the hidden state in its row.
@@ -71,10 +71,10 @@ class Projection:
         for number, part in enumerate(torch.split(hidden, size)):
             of_part = slice(edges[number], edges[number + 1])
             at = rows[of_part] - number * size
-            logits = self.logits(part)
-            hits = logits[at, tokens[of_part]]
-            peaks = logits.amax(dim=1, keepdim=True)
-            scores[of_part] = hits - _log_masses(logits, peaks)[at]
+            bits = self.linear(part)
+            bits[:, self.vocabulary :] = -torch.inf
+            hits = bits[at, tokens[of_part]] * LN_2
+            scores[of_part] = hits - _log_masses(bits)[at]
         return scores
 
     def __call__(self, hidden: Tensor, count: int) -> Candidates:
@@ -99,8 +99,8 @@ def best_candidates(
 ) -> Candidates:
     """Exact, in stages: the words with the best values are in the blocks with the best maxima.
 
-    parts: logits (R, a multiple of BLOCK) of consecutive tokens, overwritten; the true ones are
-    `factors` (R, 1) times as large.
+    parts: logits in bits (R, a multiple of BLOCK) of consecutive tokens, overwritten; the true ones
+    are `factors` (R, 1) times as large.
     """
     blocks = 0
     maxima, numbers, members, masses = [], [], [], []
@@ -125,25 +125,28 @@ def best_candidates(
     finalists = finalists.flatten(1)
     values, places = finalists.topk(min(count, finalists.shape[1]), dim=1)
     words = chosen.gather(1, places // BLOCK) * BLOCK + places % BLOCK
-    if factors is not None:
-        values, specials = values * factors, specials * factors
+    scales = LN_2 if factors is None else factors * LN_2
+    values, specials = values * scales, specials * scales
     normaliser = torch.stack(masses, dim=1).logsumexp(dim=1, keepdim=True)
     specials -= normaliser
     return Candidates(words, values - normaliser, specials[:, SEPARATOR], specials[:, END])
 
 
-def _log_masses(logits: Tensor, peaks: Tensor, factors: Tensor | None = None) -> Tensor:
-    """(R,) logarithms of the sums of exp(logit * factor); overwrites the logits.
+def _log_masses(bits: Tensor, peaks: Tensor | None = None, factors: Tensor | None = None) -> Tensor:
+    """(R,) natural logarithms of the sums of 2^(logit * factor); overwrites the logits.
 
-    peaks: (R, 1) the largest logit of each row.
+    peaks: (R, 1) the largest logit of each row, if it is known.
     """
-    rows = max(1, SLICE_ELEMENTS // logits.shape[1])
-    masses = logits.new_empty(len(logits))
-    if factors is None:
-        factors = torch.ones_like(peaks)
-    for start in range(0, len(logits), rows):
+    rows = max(1, SLICE_ELEMENTS // bits.shape[1])
+    masses = bits.new_empty(len(bits))
+    for start in range(0, len(bits), rows):
         part = slice(start, start + rows)
-        # Powers of 2 are faster than powers of e.
-        x = logits[part].sub_(peaks[part]).mul_(factors[part] * LOG2_E)
+        x = bits[part]
+        peak = x.amax(dim=1, keepdim=True) if peaks is None else peaks[part]
+        x.sub_(peak)
+        if factors is not None:
+            x.mul_(factors[part])
+            peak = peak * factors[part]
         torch.sum(x.exp2_(), dim=1, out=masses[part])
-    return masses.log_().add_((peaks * factors)[:, 0])
+        masses[part].log2_().add_(peak[:, 0])
+    return masses.mul_(LN_2)

@@ -66,7 +66,7 @@ class Engine:
 
     def all_log_probs(self, hidden: Tensor) -> Tensor:
         """(R, D) -> (R, V) log-probabilities of every token."""
-        return self.projection.logits(hidden)[:, : self.projection.vocabulary].log_softmax(dim=1)
+        return self.projection.logits(hidden).log_softmax(dim=1)
 
     def log_probs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
         """(E,) float32: log-probabilities of `tokens` (E,), each under one of `hidden` (R, D)."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concatmt.decoding.boundaries import Boundaries
-from concatmt.decoding.candidates import BLOCK, best_candidates
+from concatmt.decoding.candidates import BLOCK, LOG2_E, best_candidates
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import SearchConfig, Window
 from concatmt.decoding.pool import PoolConfig, plan, translate_windows
@@ -193,7 +193,7 @@ def test_candidates_are_those_of_a_full_sort(
     logits = torch.randn(rows, 3 * BLOCK, generator=generator) * 5
     factors = torch.rand(rows, 1, generator=generator) * 3 + 0.1 if scaled else None
     wanted = (logits if factors is None else logits * factors).log_softmax(1)
-    parts = [part.clone() for part in logits.split(blocks * BLOCK, dim=1)]
+    parts = [part * LOG2_E for part in logits.split(blocks * BLOCK, dim=1)]
     found = best_candidates(parts, count, factors)
     values, words = wanted[:, 4:].topk(count, dim=1)
     assert torch.equal(found.words, words + 4)
