@@ -236,13 +236,17 @@ def test_divergence_is_told_and_leaves_the_last_checkpoint(data: Path, tmp_path:
         train(task, tmp_path / "run")
 
 
-def test_the_averaged_model_is_the_mean_of_its_checkpoints(data: Path, tmp_path: Path) -> None:
+def test_the_averaged_model_is_the_mean_of_the_checkpoints_that_are_named(
+    data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     # With a rate that destroys what was learnt the first validation stays the best.
     train(make_task(data, max_updates=15, patience=30), tmp_path / "run")
     folder = tmp_path / "run" / "checkpoints"
     state = json.loads((Checkpoints(folder).all()[-1].folder / "state.json").read_text())
     values, updates = state["training"]["values"], state["training"]["validations"]
     chosen = updates[values.index(min(values)) :][:5]
+    named = " + ".join(map(str, chosen))
+    assert f"checkpoint{'s' * (len(chosen) > 1)} {named}\n" in capfd.readouterr().err
     tensors = [load_file(folder / f"{update:08d}" / "model.safetensors") for update in chosen]
     for name, averaged in weights(tmp_path / "run").items():
         mean = torch.stack([t[name] for t in tensors]).double().mean(dim=0)

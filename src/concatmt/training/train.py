@@ -84,7 +84,7 @@ def _train(task: Task, run: Run, processes: Processes) -> bool:
         say(
             f"finished: {reason}; best {task.training.stop_metric}"
             f" {trainer.state.values[best]:.4f} at update {trainer.state.validations[best]:,};"
-            f" {run.model} is the average of {len(updates)} checkpoints"
+            f" {run.model} is {_origin(updates)}"
         )
         if not draw_curves(run):
             say("no learning curves drawn: install concatmt[plots] for them")
@@ -129,6 +129,12 @@ def warm_start(model: Transformer, folder: Path, store: Store) -> None:
                 raise UserError(f"{folder}: its {name!r} does not fit; use the same sizes")
             else:
                 parameter.copy_(weights[name])
+
+
+def _origin(updates: list[int]) -> str:
+    """Of what a model is made."""
+    names = " + ".join(f"{update:,}" for update in updates)
+    return f"the average of the checkpoints {names}" if len(updates) > 1 else f"checkpoint {names}"
 
 
 def _copy_text(source: Path, target: Path) -> None:
