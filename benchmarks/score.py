@@ -1,6 +1,6 @@
 """Contrastive scoring beside scoring every candidate as a whole window: same model, same scores.
 
-    python benchmarks/score.py SETS... [--sizes base] [--items 300] [--output scores.json]
+    python benchmarks/score.py SETS... [--sizes base] [--items 300] [--slice 500]
 
 SETS are contrastive sets, as Voita's four JSON files; of each the first items are taken, in
 proportion to its size (`--items 0`: all). Words become ids of a plain vocabulary, or pieces with
@@ -8,7 +8,8 @@ proportion to its size (`--items 0`: all). Words become ids of a plain vocabular
 thread and in turn run: shared beginnings once; whole windows in padded batches sorted by length,
 plainly (the model's logits, a log-softmax over them all, as fairseq's scorer does) and with our
 loss, which normalises logits in slices and none of padding; whole windows by the engine of the
-first, without padding. CPU seconds are compared. Also counted is what both ways need in
+first, without padding. They take turns every `--slice` items, so that what else the machine does
+hits all of them alike. CPU seconds are compared. Also counted is what both ways need in
 multiplications at least: their ratio is as much as sharing can give.
 """
 
@@ -135,7 +136,9 @@ def tokens_of(window: Sequence[Sequence[int]]) -> int:
     return sum(map(len, window)) + len(window)
 
 
-def compare(size: str, items: Sequence[ScoringItem], rounds: int) -> dict[str, Any]:
+def compare(
+    size: str, items: Sequence[ScoringItem], rounds: int, slice_size: int
+) -> dict[str, Any]:
     """All ways in turn."""
     torch.manual_seed(1)
     config = ModelConfig(
@@ -147,19 +150,20 @@ def compare(size: str, items: Sequence[ScoringItem], rounds: int) -> dict[str, A
     model = Transformer(config).eval()
     engine = Engine(model)
     pool = PoolConfig(windows=BATCH, tokens=4096, threads=1)
-    ways: dict[str, Callable[[], list[list[float]]]] = {
-        "shared": lambda: [one for item in score_items(engine, items, pool) for one in item],
-        "plain": lambda: whole_windows(model, items, plain_log_probs),
-        "padded": lambda: whole_windows(model, items, target_log_probs),
-        "packed": lambda: packed_windows(engine, items, pool),
+    ways: dict[str, Callable[[Sequence[ScoringItem]], list[list[float]]]] = {
+        "shared": lambda some: [one for item in score_items(engine, some, pool) for one in item],
+        "plain": lambda some: whole_windows(model, some, plain_log_probs),
+        "padded": lambda some: whole_windows(model, some, target_log_probs),
+        "packed": lambda some: packed_windows(engine, some, pool),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    found = {}
-    for _ in range(rounds):
-        for name, way in ways.items():
-            start = time.process_time()
-            found[name] = way()
-            seconds[name].append(time.process_time() - start)
+    seconds = {name: [0.0] * rounds for name in ways}
+    for number in range(rounds):
+        found: dict[str, list[list[float]]] = {name: [] for name in ways}
+        for first in range(0, len(items), slice_size):
+            for name, way in ways.items():
+                start = time.process_time()
+                found[name] += way(items[first : first + slice_size])
+                seconds[name][number] += time.process_time() - start
     windows = sum(len(item.targets) for item in items)
     return {
         "windows": windows,
@@ -189,6 +193,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", default=["small", "base"])
     parser.add_argument("--items", type=int, default=300)
     parser.add_argument("--text", type=Path)
+    parser.add_argument("--slice", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
@@ -196,7 +201,7 @@ def main() -> None:
     results = {}
     for size in arguments.sizes:
         items = read_items(arguments.sets, arguments.items, VOCABULARY[size], arguments.text)
-        results[size] = compare(size, items, arguments.rounds)
+        results[size] = compare(size, items, arguments.rounds, arguments.slice)
         print(size, json.dumps(results[size], indent=1), flush=True)
     if arguments.output:
         write_json(arguments.output, results)
