@@ -162,13 +162,12 @@ class _FusedLoss(torch.autograd.Function):
                 inputs = hidden[rows[part]].to(matrix.dtype)
                 # One buffer for all chunks: fresh pages would cost more than the arithmetic.
                 logits = torch.mm(inputs, matrix.t(), out=buffer[: len(inputs)]).float()
-                for block in _blocks(start, logits):
-                    these = logits[block.start - start : block.stop - start]
-                    masses = _token_losses(
-                        these, targets[block], smoothing, losses[block], nll[block]
-                    )
+                beside = (x[part] for x in (targets, weights, losses, nll))
+                blocks = (torch.split(x, _rows_at_once(logits)) for x in (logits, *beside))
+                for some, of_targets, of_weights, of_losses, of_nll in zip(*blocks, strict=True):
+                    masses = _token_losses(some, of_targets, smoothing, of_losses, of_nll)
                     if with_gradient:
-                        _slopes(these, masses, targets[block], weights[block], smoothing)
+                        _slopes(some, masses, of_targets, of_weights, smoothing)
                 if grad_hidden is None or grad_output is None:
                     continue
                 slopes = logits.to(matrix.dtype)
@@ -194,11 +193,10 @@ class _FusedLoss(torch.autograd.Function):
         )
 
 
-def _blocks(start: int, logits: Tensor) -> list[slice]:
-    """The rows of a chunk that begins at `start`, on a CPU so many at a time as its cache holds."""
+def _rows_at_once(logits: Tensor) -> int:
+    """How many rows a CPU keeps in its cache from one pass over them to the next; else all."""
     rows, size = logits.shape
-    step = max(1, CACHED_ELEMENTS // size) if logits.device.type == "cpu" else max(1, rows)
-    return [slice(start + i, start + min(i + step, rows)) for i in range(0, rows, step)]
+    return max(1, CACHED_ELEMENTS // size if logits.device.type == "cpu" else rows)
 
 
 def _token_losses(
