@@ -8,6 +8,7 @@ policy, and an empty translation gives way to the source. Does not know document
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from concatmt.corpus.lines import CONTROL
 from concatmt.decoding.engine import Engine
@@ -143,9 +144,9 @@ class SentenceTranslator:
         if len(found) > 1:
             return self._join(task, found, report)
         window = task.windows[0]
-        alternatives = [self._alternative(window, hypothesis) for hypothesis in found[0]]
-        # The best one that is not empty as text.
-        alternatives = [one for one in alternatives if one.text][: self.config.nbest]
+        # The best ones that are not empty as text; of the others no text is made.
+        made = (self._alternative(window, hypothesis) for hypothesis in found[0])
+        alternatives = list(islice((one for one in made if one.text), self.config.nbest))
         if not alternatives:
             return self._copied(task, report)
         best = alternatives[0]
@@ -166,10 +167,10 @@ class SentenceTranslator:
         return Translation(task.sentence, text, score, sum(log_probs), pieces[-1])
 
     def _alternative(self, window: Window, hypothesis: Hypothesis) -> Alternative:
-        sentences = [*window.forced, *hypothesis.sentences]
-        texts = [self._text(sentence) for sentence in sentences]
+        sentences = [*map(list, window.forced), *hypothesis.sentences]
+        text = self._text(sentences[-1])
         log_prob = sum(hypothesis.current_log_probs)
-        return Alternative(texts[-1], hypothesis.score, log_prob, list(sentences[-1]), texts)
+        return Alternative(text, hypothesis.score, log_prob, sentences, self._text)
 
     def _copied(self, task: Task, report: Report) -> Translation:
         report.copied += 1

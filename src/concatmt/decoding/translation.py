@@ -3,7 +3,7 @@
 Does not know models.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -35,8 +35,18 @@ class Alternative:
     text: str
     score: float  # of its hypothesis: sum of log-probs / length ** penalty
     log_prob: float  # of the sentence and <end>, without the context
-    tokens: list[int]
-    window: list[str]  # the translation of the whole window
+    sentences: list[list[int]]  # the translation of the whole window as tokens, this one last
+    decode: Callable[[Sequence[int]], str] = field(repr=False, compare=False)  # tokens to text
+
+    @property
+    def tokens(self) -> list[int]:
+        """Of the sentence."""
+        return self.sentences[-1]
+
+    @property
+    def window(self) -> list[str]:
+        """The translation of the whole window; made when asked for, for it is thrown away mostly."""
+        return [self.decode(sentence) for sentence in self.sentences]
 
 
 @dataclass(frozen=True, slots=True)
