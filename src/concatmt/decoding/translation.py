@@ -45,7 +45,7 @@ class Alternative:
 
     @property
     def window(self) -> list[str]:
-        """The translation of the whole window; made when asked for, for it is thrown away mostly."""
+        """The translation of the whole window, made when it is asked for."""
         return [self.decode(sentence) for sentence in self.sentences]
 
 
