@@ -22,6 +22,9 @@ LOGITS_AT_A_TIME = 1 << 22  # when given tokens are scored
 LOG2_E = math.log2(math.e)
 LN_2 = math.log(2)
 SLICE_ELEMENTS = 1 << 18  # logits that are normalised at a time: what stays in the cache
+# Up to so many bits, up or down, sums of powers of 2 neither overflow nor lose digits. Trained
+# models stay far within; only beyond it must the largest logit be known and taken away first.
+SAFE_BITS = 64
 
 
 class Candidates(NamedTuple):
@@ -71,11 +74,20 @@ class Projection:
         for number, part in enumerate(torch.split(hidden, size)):
             of_part = slice(edges[number], edges[number + 1])
             at = rows[of_part] - number * size
-            bits = self.linear(part)
-            bits[:, self.vocabulary :] = -torch.inf
+            bits = self._bits(part)
             hits = bits[at, tokens[of_part]] * LN_2
-            scores[of_part] = hits - _log_masses(bits)[at]
+            masses = _log_masses(bits)
+            if not masses.abs().max() < SAFE_BITS * LN_2:  # or not a number
+                bits = self._bits(part)
+                masses = _log_masses(bits, bits.amax(dim=1, keepdim=True))
+            scores[of_part] = hits - masses[at]
         return scores
+
+    def _bits(self, hidden: Tensor) -> Tensor:
+        """(R, D) -> (R, W), -inf beyond the vocabulary; they hold until this thread's next call."""
+        bits = self.linear(hidden)
+        bits[:, self.vocabulary :] = -torch.inf
+        return bits
 
     def __call__(self, hidden: Tensor, count: int) -> Candidates:
         """The `count` best words of each row, and its boundaries."""
@@ -117,7 +129,8 @@ def best_candidates(
         if not blocks:
             part[:, : len(SPECIALS)] = specials
             peaks = torch.maximum(peaks, specials.amax(dim=1, keepdim=True))
-        masses.append(_log_masses(part, peaks, factors))
+        highest = peaks.abs().max() if factors is None else (peaks * factors).abs().max()
+        masses.append(_log_masses(part, None if highest < SAFE_BITS else peaks, factors))
         blocks += of_part.shape[1]
     places = torch.cat(maxima, dim=1).topk(min(count, blocks), dim=1).indices
     chosen = torch.cat(numbers, dim=1).gather(1, places)
@@ -135,18 +148,20 @@ def best_candidates(
 def _log_masses(bits: Tensor, peaks: Tensor | None = None, factors: Tensor | None = None) -> Tensor:
     """(R,) natural logarithms of the sums of 2^(logit * factor); overwrites the logits.
 
-    peaks: (R, 1) the largest logit of each row, if it is known.
+    peaks: (R, 1) the largest logit of each row, taken away from the others before; None: the result
+    is good only if it is within SAFE_BITS.
     """
     rows = max(1, SLICE_ELEMENTS // bits.shape[1])
     masses = bits.new_empty(len(bits))
     for start in range(0, len(bits), rows):
         part = slice(start, start + rows)
         x = bits[part]
-        peak = x.amax(dim=1, keepdim=True) if peaks is None else peaks[part]
-        x.sub_(peak)
+        if peaks is not None:
+            x.sub_(peaks[part])
         if factors is not None:
             x.mul_(factors[part])
-            peak = peak * factors[part]
         torch.sum(x.exp2_(), dim=1, out=masses[part])
-        masses[part].log2_().add_(peak[:, 0])
+    masses.log2_()
+    if peaks is not None:
+        masses.add_((peaks if factors is None else peaks * factors)[:, 0])
     return masses.mul_(LN_2)
