@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,7 @@ def real_tokens(lengths: Sequence[int], device: torch.device) -> Tensor:
     return longest < torch.tensor(lengths, device=device)[:, None]
 
 
-def unpack(x: Tensor, real: Tensor) -> Tensor:
-    """(1, H, all tokens, D / H) -> (B, H, T, D / H), 0 where `real` (B, T) is false."""
-    padded = x.new_zeros(*real.shape, x.shape[1], x.shape[3])
-    padded[real] = x[0].transpose(0, 1)
-    return padded.transpose(1, 2).contiguous()
+def unpack(x: Tensor, lengths: Sequence[int]) -> Tensor:
+    """(1, H, all tokens, D / H) -> (B, H, T, D / H), 0 behind the tokens of each window."""
+    windows = torch.split(x[0].transpose(0, 1), list(lengths))
+    return pad_sequence(list(windows), batch_first=True).transpose(1, 2)

@@ -49,12 +49,16 @@ class Memory:
 
     def put(self, rows: Tensor, other: "Memory") -> "Memory":
         """Let the rows of `other` take the place of `rows`, in the same tensors if they fit."""
-        width = max(memory.layers[0][0].shape[2] for memory in (self, other))
-        (layers, mask), (their_layers, their_mask) = self._widened(width), other._widened(width)
-        for into, new in zip(layers, their_layers, strict=True):
+        own, theirs = (memory.layers[0][0].shape[2] for memory in (self, other))
+        width, layers = max(own, theirs), self.layers
+        if width > own:
+            room = (0, 0, 0, width - own)
+            layers = tuple((F.pad(keys, room), F.pad(values, room)) for keys, values in layers)
+        for into, new in zip(layers, other.layers, strict=True):
             for place, values in zip(into, new, strict=True):
-                place.index_copy_(0, rows, values)
-        mask = mask.index_copy(0, rows, their_mask)
+                # What stands behind is hidden by the mask.
+                place[:, :, :theirs].index_copy_(0, rows, values)
+        mask = self._wide_mask(width).index_copy(0, rows, other._wide_mask(width))
         # When the longest row has gone it is narrower; not at once, for to widen it means a copy.
         longest = int((mask == 0).sum(dim=3).max())
         width = longest if longest < TRIM_SHARE * width else width
@@ -63,19 +67,13 @@ class Memory:
             layers, mask[..., :width], self.sentences.index_copy(0, rows, other.sentences)
         )
 
-    def _widened(self, width: int) -> tuple[tuple[KeysValues, ...], Tensor]:
-        """The layers with room for so many source tokens, and a mask that says where they are."""
-        keys = self.layers[0][0]
-        missing = width - keys.shape[2]
-        mask = keys.new_zeros(len(keys), 1, 1, keys.shape[2]) if self.mask is None else self.mask
+    def _wide_mask(self, width: int) -> Tensor:
+        """A mask that says where in so many columns the source tokens are."""
+        keys, mask = self.layers[0][0], self.mask
+        if mask is None:
+            mask = keys.new_zeros(len(keys), 1, 1, keys.shape[2])
         assert isinstance(mask, Tensor)
-        layers = self.layers
-        if missing:
-            layers = tuple(
-                (F.pad(keys, (0, 0, 0, missing)), F.pad(values, (0, 0, 0, missing)))
-                for keys, values in layers
-            )
-        return layers, F.pad(mask, (0, missing), value=-torch.inf)
+        return F.pad(mask, (0, width - mask.shape[3]), value=-torch.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,11 @@ class PackedMemory:
     def padded(self) -> Memory:
         """To `decode` step by step, a row for each window."""
         real = real_tokens(self.lengths, self.sentences.device)
-        layers = tuple((unpack(keys, real), unpack(values, real)) for keys, values in self.layers)
+        # Head by head in memory, for many steps will read it.
+        layers = tuple(
+            (unpack(keys, self.lengths).contiguous(), unpack(values, self.lengths).contiguous())
+            for keys, values in self.layers
+        )
         even = len(set(self.lengths)) == 1
         mask = None if even else additive(real[:, None, None], layers[0][0].dtype)
         return Memory(layers, mask, self.sentences[:, None])
@@ -241,9 +243,9 @@ class Transformer(nn.Module):
         *blocks, last = cast("Iterable[DecoderBlock]", self.decoder)
         for index, block in enumerate(blocks):
             x = _with_signal(x, signal, index)
-            store = _unpacking(cache, index, real)
+            store = _unpacking(cache, index, lengths)
             x = block(x, facing.layers[index], facing.mask, order, False, store)
-        last.remember(_with_signal(x, signal, len(blocks)), _unpacking(cache, len(blocks), real))
+        last.remember(_with_signal(x, signal, len(blocks)), _unpacking(cache, len(blocks), lengths))
         cache.advance(real.shape[1])
 
     def cache(self, capacity: int = 64) -> Cache:
@@ -267,12 +269,12 @@ def _order_mask(tokens: Tensor, cached: int) -> Tensor:
     return ones.tril_(cached)
 
 
-def _unpacking(cache: Cache, layer: int, real: Tensor) -> Store:
+def _unpacking(cache: Cache, layer: int, lengths: Sequence[int]) -> Store:
     """Takes keys and values of packed tokens into the rows of a cache, and returns them as such."""
     write = cache.writer(layer)
 
     def store(keys: Tensor, values: Tensor) -> KeysValues:
-        write(unpack(keys, real), unpack(values, real))
+        write(unpack(keys, lengths), unpack(values, lengths))
         return keys, values
 
     return store
