@@ -1,7 +1,7 @@
 """The mode `prefix` beside `redecode`: sentences per CPU second, and what is in reach.
 
     python benchmarks/prefix.py random [--sizes small base] [--windows 64]
-    python benchmarks/prefix.py trained MODEL INPUT [--lines 500] [--threads 1]
+    python benchmarks/prefix.py trained MODEL INPUT [--lines 500] [--stop likely]
 
 `random`: windows of four sentences of equal length, random weights, translations of exactly as many
 tokens as their source. `redecode` searches all four sentences, `prefix` the last, after three that
@@ -134,7 +134,7 @@ def run_trained(arguments: argparse.Namespace) -> dict[str, Any]:
 
     def translate(mode: str) -> list[list[Translation]]:
         base = TranslateConfig()
-        search = base.search.model_copy(update={"beam": arguments.beam})
+        search = base.search.model_copy(update={"beam": arguments.beam, "stop": arguments.stop})
         pool = base.pool.model_copy(update={"threads": 1, "windows": arguments.batch})
         config = base.model_copy(update={"mode": mode, "search": search, "pool": pool})
         translator = Translator(loaded.engine, loaded.text, config, loaded.identity)
@@ -168,6 +168,7 @@ def main() -> None:
     trained.add_argument("model", type=Path)
     trained.add_argument("input", type=Path)
     trained.add_argument("--lines", type=int, default=500)
+    trained.add_argument("--stop", choices=["certain", "likely"], default="certain")
     for kind in (random, trained):
         kind.add_argument("--batch", type=int, default=64)
         kind.add_argument("--beam", type=int, default=4)

@@ -42,6 +42,10 @@ def translate(
     length_penalty: Annotated[
         float, typer.Option(help="A hypothesis scores sum of log-probs / length ** penalty.")
     ] = 0.6,
+    stop: Annotated[
+        Literal["certain", "likely"],
+        typer.Option(help="End a search when no better translation can come, or is likely to."),
+    ] = "certain",
     length_factor: Annotated[
         float, typer.Option(min=0, help="Longest translation: factor * source + constant tokens.")
     ] = 2.0,
@@ -108,6 +112,7 @@ def translate(
             "search": {
                 "beam": beam,
                 "length_penalty": length_penalty,
+                "stop": stop,
                 "length_factor": length_factor,
                 "length_constant": length_constant,
                 "constrained": not unconstrained,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -22,6 +22,9 @@ class SearchConfig(Settings):
     # constrained, else for the whole window.
     length_factor: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     length_constant: Annotated[int, Field(ge=1)] = 20
+    # Before its beam is full a search ends when what is asked for is certain: no hypothesis that
+    # goes on can become better. Or when it is likely: none has a better score as it stands.
+    stop: Literal["certain", "likely"] = "certain"
     sample: bool = False  # draw `beam` translations instead of searching the best
     temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     seed: int = 1

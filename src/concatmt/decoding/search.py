@@ -45,7 +45,8 @@ class Search:
     ) -> None:
         """`wanted`: so many of the best hypotheses are asked for, by default the whole beam.
 
-        They are the same for any number; a search ends as soon as they are certain. With `follow`,
+        They are the same for any number, but for `stop: likely`: a search ends as soon as they are
+        certain. With `follow`,
         windows that are done are handed to it instead of being kept, and others may come.
         """
         self.engine, self.config, self.follow = engine, config, follow
@@ -161,7 +162,8 @@ class Search:
         """Whether nothing more can come in: the beam is full, or too far behind.
 
         `peak` is the best sum of log-probs that goes on. Sums only fall, so a hypothesis that goes
-        on has at best the score of that sum at one of the lengths that are possible.
+        on has at best the score of that sum at one of the lengths that are possible. That it would
+        be the same sum at a much greater length is possible, but not likely.
         """
         window = self.beams.windows[row]
         finished = self.finished[window]
@@ -170,7 +172,9 @@ class Search:
         if len(finished) < self.wanted:
             return False
         bar = sorted(hypothesis.score for hypothesis in finished)[-self.wanted]
-        lengths = self.beams.length(row) + 2, self.longest[window]
+        lengths = [self.beams.length(row) + 2]
+        if self.config.stop == "certain":
+            lengths.append(self.longest[window])
         best = max(peak / float(length) ** self.config.length_penalty for length in lengths)
         return bool(best < bar - CERTAINTY)
 

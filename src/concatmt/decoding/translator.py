@@ -66,6 +66,7 @@ class Translator:
                 "target_context": own if self.context else "none",
                 "beam": search.beam,
                 "length_penalty": search.length_penalty,
+                "stop": None if search.stop == "certain" else search.stop,
                 "count": "constrained" if search.constrained else config.miscount,
                 "sample": f"{search.temperature:g}/{search.seed}" if search.sample else None,
                 "max_length": f"{search.length_factor:g}x+{search.length_constant}",

@@ -15,6 +15,7 @@ from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import SearchConfig, Window
 from concatmt.decoding.pool import PoolConfig, plan, translate_windows
 from concatmt.interop.fairseq import import_checkpoint
+from concatmt.settings import parse_settings
 from concatmt.text.vocabulary import END, SEPARATOR
 from tests.unit.decoding.models import (
     SYSTEMS,
@@ -142,6 +143,32 @@ def test_the_best_are_the_same_however_few_are_wanted(constrained: bool) -> None
                     assert a.tokens == b.tokens
                     assert a.score == pytest.approx(b.score, abs=1e-4)
     assert spared
+
+
+def test_a_search_that_stops_when_it_is_likely_is_cut_short() -> None:
+    """It finds the first of what a longer search would find, in fewer steps."""
+    engine = Engine(make_model("s4to4", 12, sharpness=3.0))
+    windows = make_windows(24, 3, 12, 2)
+    steps: dict[str, int] = {"certain": 0, "likely": 0}
+    found = {}
+    decode = engine.decode
+    for stop in steps:
+
+        def count(*arguments: object, stop: str = stop) -> object:
+            steps[stop] += 1
+            return decode(*arguments)  # type: ignore[arg-type]
+
+        engine.decode = count  # type: ignore[method-assign, assignment]
+        config = parse_settings(SearchConfig, {"stop": stop}, "test")
+        found[stop] = [
+            translate_windows(engine, [window], config, PoolConfig(), 1)[0] for window in windows
+        ]
+    assert steps["likely"] < steps["certain"]
+    for few, more in zip(found["likely"], found["certain"], strict=True):
+        texts = [one.tokens for one in more]
+        assert few
+        assert all(one.tokens in texts for one in few)
+        assert few[0].score <= more[0].score + 1e-5
 
 
 def test_a_beam_of_the_size_of_the_tree_finds_the_best_translation() -> None:
