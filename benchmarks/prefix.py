@@ -1,14 +1,15 @@
 """The mode `prefix` beside `redecode`: sentences per CPU second, and what is in reach.
 
     python benchmarks/prefix.py random [--sizes small base] [--windows 64]
-    python benchmarks/prefix.py trained MODEL INPUT [--lines 500] [--stop likely]
+    python benchmarks/prefix.py trained MODEL INPUT [--lines 500] [--stop certain]
 
 `random`: windows of four sentences of equal length, random weights, translations of exactly as many
 tokens as their source. `redecode` searches all four sentences, `prefix` the last, after three that
-are forced. `trained`: a model translates the documents of a file in both modes; how often the
-translations are equal is told too. All on one thread and in turn. Counted besides is what both
-modes need in multiplications at least; in `random` by the lengths, in `trained` by the lengths of
-what came out, if every search ended with its best hypothesis.
+are forced. `trained`: a model translates the documents of a file in both modes, a search ends by
+the rule of its mode, or by that of `--stop` in both; how often the translations are equal is told
+too. All on one thread and in turn. Counted besides is what both modes need in multiplications at
+least; in `random` by the lengths, in `trained` by the lengths of what came out, if every search
+ended with its best hypothesis.
 """
 
 import argparse
@@ -168,7 +169,7 @@ def main() -> None:
     trained.add_argument("model", type=Path)
     trained.add_argument("input", type=Path)
     trained.add_argument("--lines", type=int, default=500)
-    trained.add_argument("--stop", choices=["certain", "likely"], default="certain")
+    trained.add_argument("--stop", choices=["certain", "likely"])
     for kind in (random, trained):
         kind.add_argument("--batch", type=int, default=64)
         kind.add_argument("--beam", type=int, default=4)

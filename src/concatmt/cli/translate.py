@@ -43,9 +43,12 @@ def translate(
         float, typer.Option(help="A hypothesis scores sum of log-probs / length ** penalty.")
     ] = 0.6,
     stop: Annotated[
-        Literal["certain", "likely"],
-        typer.Option(help="End a search when no better translation can come, or is likely to."),
-    ] = "certain",
+        Literal["certain", "likely"] | None,
+        typer.Option(
+            help="End a search when no better translation can come, or when none is likely to:"
+            " likely in 'prefix', certain in 'redecode'."
+        ),
+    ] = None,
     length_factor: Annotated[
         float, typer.Option(min=0, help="Longest translation: factor * source + constant tokens.")
     ] = 2.0,

@@ -24,7 +24,8 @@ class SearchConfig(Settings):
     length_constant: Annotated[int, Field(ge=1)] = 20
     # Before its beam is full a search ends when what is asked for is certain: no hypothesis that
     # goes on can become better. Or when it is likely: none has a better score as it stands.
-    stop: Literal["certain", "likely"] = "certain"
+    # None: what suits the mode of translation; certain where there is none.
+    stop: Literal["certain", "likely"] | None = None
     sample: bool = False  # draw `beam` translations instead of searching the best
     temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     seed: int = 1

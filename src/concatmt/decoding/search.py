@@ -46,8 +46,8 @@ class Search:
         """`wanted`: so many of the best hypotheses are asked for, by default the whole beam.
 
         They are the same for any number, but for `stop: likely`: a search ends as soon as they are
-        certain. With `follow`,
-        windows that are done are handed to it instead of being kept, and others may come.
+        certain. With `follow`, windows that are done are handed to it instead of being kept, and
+        others may come.
         """
         self.engine, self.config, self.follow = engine, config, follow
         self.windows, self.waiting = list(windows), list[Window]()
@@ -173,7 +173,7 @@ class Search:
             return False
         bar = sorted(hypothesis.score for hypothesis in finished)[-self.wanted]
         lengths = [self.beams.length(row) + 2]
-        if self.config.stop == "certain":
+        if self.config.stop != "likely":
             lengths.append(self.longest[window])
         best = max(peak / float(length) ** self.config.length_penalty for length in lengths)
         return bool(best < bar - CERTAINTY)

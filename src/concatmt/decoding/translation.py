@@ -27,6 +27,15 @@ class TranslateConfig(Settings):
     nbest: Annotated[int, Field(ge=1)] = 1
     pool: PoolConfig = PoolConfig()
 
+    def resolved(self) -> "TranslateConfig":
+        """With the stopping rule of the mode where none is chosen.
+
+        `redecode` is the paper's and gives its results exactly. In `prefix` a search is a single
+        sentence, of which waiting for certainty is a large part.
+        """
+        stop = self.search.stop or ("likely" if self.mode == "prefix" else "certain")
+        return self.model_copy(update={"search": self.search.model_copy(update={"stop": stop})})
+
 
 @dataclass(frozen=True, slots=True)
 class Alternative:

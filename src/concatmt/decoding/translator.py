@@ -36,7 +36,8 @@ class Translator:
         identity: Mapping[str, Value] | None = None,
     ) -> None:
         """`identity`: what the signature says of the model."""
-        self.engine, self.text, self.config = engine, text, config or TranslateConfig()
+        self.engine, self.text = engine, text
+        self.config = (config or TranslateConfig()).resolved()
         self.identity = dict(identity or {})
         size = engine.config.system.sentences
         context = size - 1 if self.config.context is None else self.config.context

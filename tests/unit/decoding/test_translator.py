@@ -55,6 +55,22 @@ def test_a_document_keeps_its_sentences_in_order(
         assert one.text.isprintable() or "\n" not in one.text
 
 
+def test_a_search_stops_by_the_rule_of_its_mode_or_the_one_that_is_chosen(
+    model_folder: Path,
+) -> None:
+    assert "stop:likely" in str(make(model_folder, QUICK).signature)
+    assert "stop" not in str(make(model_folder, REDECODE).signature)
+    for config in (QUICK, REDECODE):
+        rules = {}
+        for stop in ("certain", "likely"):
+            search = config.search.model_copy(update={"stop": stop})
+            chosen = make(model_folder, config.model_copy(update={"search": search}))
+            assert chosen.config.search.stop == stop
+            rules[stop] = [one.score for one in chosen.translate_document(DOCUMENT)]
+        own = [one.score for one in make(model_folder, config).translate_document(DOCUMENT)]
+        assert own == rules["likely" if config.mode == "prefix" else "certain"]
+
+
 def test_empty_sentences_are_context_to_nobody(model_folder: Path) -> None:
     for config in (QUICK, REDECODE):
         translator = make(model_folder, config)
