@@ -50,6 +50,14 @@ class QuantizedLinear(nn.Module):
             self._few_rows(part, place)
         return y
 
+    def relu(self, x: Tensor) -> Tensor:
+        """(..., in) -> (all rows, out), y where it is above 0."""
+        return self.forward(x.flatten(0, -2)).relu_()
+
+    def onto(self, residual: Tensor, x: Tensor, _: float) -> Tensor:
+        """residual + y, in the shape of `residual` (..., out); there is no dropout."""
+        return self.forward(x).view(residual.shape).add_(residual)
+
     def _few_rows(self, x: Tensor, out: Tensor | None = None) -> Tensor:
         """(R, in) -> (R, out), into `out` if there is one."""
         levels, peaks = quantize_positive_rows(x) if self.positive else quantize_rows(x)

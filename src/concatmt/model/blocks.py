@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from concatmt.model.config import Architecture, StackConfig
-from concatmt.model.dropout import dropout, dropout_add
+from concatmt.model.dropout import dropout
+from concatmt.model.linear import Linear
 from concatmt.model.packing import Packing
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
@@ -26,6 +27,7 @@ Mask = Tensor | Packing | None
 class Attention(nn.Module):
     """Multi-head attention. Subclasses say how queries, keys and values are made.
 
+    What it returns still has to go through its output layer, which adds it to the residual.
     Starting values are fairseq's: Xavier-uniform, for queries, keys and values with a gain of
     1/sqrt(2).
     """
@@ -34,7 +36,7 @@ class Attention(nn.Module):
         super().__init__()
         self.heads = heads
         self.dropout = dropout
-        self.output = nn.Linear(dim, dim)
+        self.output = Linear(dim, dim)
         nn.init.xavier_uniform_(self.output.weight)
         nn.init.zeros_(self.output.bias)
 
@@ -49,8 +51,7 @@ class Attention(nn.Module):
         else:
             p = self.dropout if self.training else 0.0
             x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=causal)
-        y: Tensor = self.output(x.transpose(1, 2).flatten(2))
-        return y
+        return x.transpose(1, 2).flatten(2)
 
 
 class SelfAttention(Attention):
@@ -110,28 +111,29 @@ class Block(nn.Module):
         self.activation_dropout = architecture.activation_dropout
         self.self_attention = SelfAttention(dim, stack.heads, architecture.attention_dropout)
         self.self_attention_norm = nn.LayerNorm(dim)
-        self.feed_forward_in = nn.Linear(dim, stack.feed_forward)
-        self.feed_forward_out = nn.Linear(stack.feed_forward, dim)
+        self.feed_forward_in = Linear(dim, stack.feed_forward)
+        self.feed_forward_out = Linear(stack.feed_forward, dim)
         self.feed_forward_norm = nn.LayerNorm(dim)
 
     def residual(
-        self, x: Tensor, norm: nn.LayerNorm, sublayer: Callable[[Tensor], Tensor]
+        self, x: Tensor, norm: nn.LayerNorm, sublayer: Callable[[Tensor], Tensor], last: Linear
     ) -> Tensor:
-        """Post-norm: norm(x + f(x)). Pre-norm: x + f(norm(x))."""
+        """With f a sublayer and its last layer, post-norm: norm(x + f(x)); pre: x + f(norm(x))."""
         p = self.dropout if self.training else 0.0
         if self.pre_norm:
-            return dropout_add(sublayer(norm(x)), x, p)
-        y: Tensor = norm(dropout_add(sublayer(x), x, p))
+            return last.onto(x, sublayer(norm(x)), p)
+        y: Tensor = norm(last.onto(x, sublayer(x), p))
         return y
 
     def feed_forward(self, x: Tensor) -> Tensor:
         """(B, T, D) -> (B, T, D)"""
-        # Flat, because autograd pays for changes in place of a view with several copies.
-        inner = F.relu(self.feed_forward_in(x.flatten(0, -2)), inplace=True)
-        y: Tensor = self.feed_forward_out(
-            dropout(inner, self.activation_dropout if self.training else 0.0)
+        p = self.activation_dropout if self.training else 0.0
+        return self.residual(
+            x,
+            self.feed_forward_norm,
+            lambda y: dropout(self.feed_forward_in.relu(y), p),
+            self.feed_forward_out,
         )
-        return y.view(x.shape)
 
 
 class EncoderBlock(Block):
@@ -139,8 +141,11 @@ class EncoderBlock(Block):
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """(B, S, D) -> (B, S, D)"""
-        x = self.residual(x, self.self_attention_norm, lambda y: self.self_attention(y, mask))
-        return self.residual(x, self.feed_forward_norm, self.feed_forward)
+        attention = self.self_attention
+        x = self.residual(
+            x, self.self_attention_norm, lambda y: attention(y, mask), attention.output
+        )
+        return self.feed_forward(x)
 
 
 class DecoderBlock(Block):
@@ -162,15 +167,14 @@ class DecoderBlock(Block):
         store: Store | None,
     ) -> Tensor:
         """(B, T, D) -> (B, T, D)"""
+        own, cross = self.self_attention, self.cross_attention
         x = self.residual(
-            x,
-            self.self_attention_norm,
-            lambda y: self.self_attention(y, mask, causal, store),
+            x, self.self_attention_norm, lambda y: own(y, mask, causal, store), own.output
         )
         x = self.residual(
-            x, self.cross_attention_norm, lambda y: self.cross_attention(y, source, source_mask)
+            x, self.cross_attention_norm, lambda y: cross(y, source, source_mask), cross.output
         )
-        return self.residual(x, self.feed_forward_norm, self.feed_forward)
+        return self.feed_forward(x)
 
     def remember(self, x: Tensor, store: Store) -> None:
         """Only add keys and values to a cache, as the last block may for a prefix."""

@@ -239,7 +239,7 @@ class Transformer(nn.Module):
         facing = memory.for_targets(lengths)
         signal = self.encoding(t + FIRST_POSITION, k, facing.sentences)
         x = self._embed(self.target_embedding, tokens, signal)
-        order = Packing(lengths, lengths, causal=True)
+        order = Packing.in_order(lengths, x)
         *blocks, last = cast("Iterable[DecoderBlock]", self.decoder)
         for index, block in enumerate(blocks):
             x = _with_signal(x, signal, index)

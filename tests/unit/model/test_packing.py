@@ -23,7 +23,7 @@ def test_packed_windows_are_predicted_as_padded_ones(system: str, norm: str) -> 
     masks = [additive(torch.ones(n, n, dtype=torch.bool).tril(), torch.float32) for n in lengths]
     with torch.no_grad():
         memory = model.encode_packed(batch.source, batch.sentences).for_targets(lengths)
-        for order in (Packing(lengths, lengths, masks), Packing(lengths, lengths, causal=True)):
+        for order in (Packing(lengths, lengths, masks), Packing.in_order(lengths, masks[0])):
             hidden = model.decode(
                 shifted.tokens[real][None], t, shifted.segments[real][None], memory, None, order
             )

@@ -1,0 +1,67 @@
+"""Linear layers in float32 as decoding wants them: stored by columns, with few biases.
+
+A bias is a pass over memory. Most of them can be left to a layer that has one anyway. Does not know
+models.
+"""
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from concatmt.model.blocks import Block, CrossAttention, SelfAttention
+
+
+class LinearByColumns(nn.Module):
+    """y = x W' + b, a few per cent faster for few rows than with W stored by rows."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.columns = linear.weight.detach().t().contiguous()
+        self.bias = linear.bias.detach()  # of the first outputs, if it is shorter than they are
+        self.floor = -self.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., in) -> (..., out)"""
+        y = F.linear(x, self.columns.t())
+        if len(self.bias):
+            y[..., : len(self.bias)] += self.bias
+        return y
+
+    def relu(self, x: Tensor) -> Tensor:
+        """(..., in) -> (all rows, out), relu(y) - b: the layer after it takes b."""
+        y = torch.mm(x.flatten(0, -2), self.columns)
+        return torch.maximum(y, self.floor, out=y)
+
+    def onto(self, residual: Tensor, x: Tensor, _: float) -> Tensor:
+        """residual + y, in the shape of `residual` (..., out); there is no dropout."""
+        y = residual + self.bias
+        y.view(-1, y.shape[-1]).addmm_(x.flatten(0, -2), self.columns)
+        return y
+
+    def take(self, bias: Tensor) -> None:
+        """Add from now on what comes of a `bias` (in,) that the layer before leaves out."""
+        total = self.bias.double() + bias.double() @ self.columns.double()
+        self.bias = total.to(self.bias.dtype)
+
+
+def leave_biases_to_last_layers(block: Block) -> None:
+    """Take as many biases as possible out of a block whose layers are stored by columns.
+
+    A bias of keys adds the same to the scores of all keys, which a softmax does not see. One of
+    values comes out of the attention as it went in, for the weights add up to 1. That of the first
+    feed-forward layer is left out by `relu`.
+    """
+    for module in block.children():
+        if isinstance(module, SelfAttention | CrossAttention):
+            layer = module.qkv if isinstance(module, SelfAttention) else module.kv
+            made, output = _by_columns(layer), _by_columns(module.output)
+            others, _, values = made.bias.tensor_split([-2 * len(output.bias), -len(output.bias)])
+            output.take(values)
+            made.bias = others
+    _by_columns(block.feed_forward_out).take(_by_columns(block.feed_forward_in).bias)
+
+
+def _by_columns(layer: nn.Module) -> LinearByColumns:
+    return cast("LinearByColumns", layer)
