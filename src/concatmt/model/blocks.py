@@ -126,7 +126,7 @@ class Block(nn.Module):
         return y
 
     def feed_forward(self, x: Tensor) -> Tensor:
-        """(B, T, D) -> (B, T, D)"""
+        """(B, T, D) -> (B, T, D), the residual and its norm included"""
         p = self.activation_dropout if self.training else 0.0
         return self.residual(
             x,
