@@ -42,8 +42,7 @@ class LinearByColumns(nn.Module):
 
     def take(self, bias: Tensor) -> None:
         """Add from now on what comes of a `bias` (in,) that the layer before leaves out."""
-        total = self.bias.double() + bias.double() @ self.columns.double()
-        self.bias = total.to(self.bias.dtype)
+        self.bias = self.bias + bias @ self.columns
 
 
 def leave_biases_to_last_layers(block: Block) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.pool import one_thread_each
 from concatmt.errors import UserError
 from concatmt.files import read_json
 from concatmt.model.directory import CONFIG, load_model
@@ -44,4 +45,7 @@ class LoadedModel:
             "model": weights[:HASH_DIGITS],
             "precision": "int8" if int8 else "float32",
         }
-        return cls(Engine(model, int8), text, identity)
+        # On a busy machine threads would wait for each other longer than there is work.
+        with one_thread_each():
+            engine = Engine(model, int8)
+        return cls(engine, text, identity)
