@@ -42,7 +42,8 @@ class LinearByColumns(nn.Module):
 
     def take(self, bias: Tensor) -> None:
         """Add from now on what comes of a `bias` (in,) that the layer before leaves out."""
-        self.bias = self.bias + bias @ self.columns
+        total = self.bias.double() + bias.double() @ self.columns.double()
+        self.bias = total.to(self.bias.dtype)
 
 
 def leave_biases_to_last_layers(block: Block) -> None:

@@ -181,7 +181,7 @@ class Tree:
         return sorted((*key, edge) for key, edge in self.edges.items() if edge in wanted)
 
     def mask(self) -> Tensor:
-        """(nodes, nodes): 0 where a node sees another, itself or an ancestor; else -inf."""
+        """(nodes, nodes) float32: 0 where a node sees another, itself or an ancestor; else -inf."""
         visible = np.eye(len(self.tokens), dtype=np.bool_)
         for node, parent in enumerate(self.parents):
             visible[node] |= visible[parent]
@@ -204,7 +204,7 @@ def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]
         row(tree.segments for tree in trees),
         memory.for_targets(sizes),
         None,
-        Packing(sizes, sizes, [tree.mask().to(device) for tree in trees]),
+        Packing(sizes, sizes, [tree.mask().to(memory.layers[0][0]) for tree in trees]),
     )[0]
     scored = [tree.scored() for tree in trees]
     pairs = zip(accumulate([0, *sizes[:-1]]), scored, strict=True)

@@ -44,6 +44,15 @@ def test_equal_candidates_score_equally_to_the_bit() -> None:
         assert of_item[0] == of_item[3]
 
 
+def test_a_model_of_double_precision_can_score() -> None:
+    items = items_with_shared_contexts(4)
+    single = score_items(Engine(make_model("s4to4+lrn+pse")), items, PoolConfig())
+    double = score_items(Engine(make_model("s4to4+lrn+pse").double()), items, PoolConfig())
+    for few, more in zip(single, double, strict=True):
+        for a, b in zip(few, more, strict=True):
+            assert a == pytest.approx(b, abs=2e-5)
+
+
 def test_the_current_sentence_alone_scores_as_it_does_within_the_window() -> None:
     engine = Engine(make_model("s4to4+sin+pers"))
     items = items_with_shared_contexts(4)
