@@ -1,7 +1,7 @@
 """Linear layers in float32 as decoding wants them: stored by columns, with few biases.
 
-A bias is a pass over memory. Most of them can be left to a layer that has one anyway. Does not know
-models.
+A bias is a pass over memory. Most of them can be left to a layer that has one anyway. Knows the
+blocks of a model, but not what is around them.
 """
 
 from typing import cast
@@ -20,7 +20,6 @@ class LinearByColumns(nn.Module):
         super().__init__()
         self.columns = linear.weight.detach().t().contiguous()
         self.bias = linear.bias.detach()  # of the first outputs, if it is shorter than they are
-        self.floor = -self.bias
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., in) -> (..., out)"""
@@ -32,7 +31,7 @@ class LinearByColumns(nn.Module):
     def relu(self, x: Tensor) -> Tensor:
         """(..., in) -> (all rows, out), relu(y) - b: the layer after it takes b."""
         y = torch.mm(x.flatten(0, -2), self.columns)
-        return torch.maximum(y, self.floor, out=y)
+        return torch.maximum(y, -self.bias, out=y)
 
     def onto(self, residual: Tensor, x: Tensor, _: float) -> Tensor:
         """residual + y, in the shape of `residual` (..., out); there is no dropout."""
