@@ -95,7 +95,7 @@ class Bench:
         return self._translated(expected.name, expected.hash, parts)
 
     def _translated(self, name: str, digest: str, parts: Callable[[], Iterable[Part]]) -> Path:
-        config = self.config.translate
+        config = self.config.translate.resolved()
         path = self.folder / f"translate.{name}.{_key(config, digest)}.jsonl"
 
         def make() -> None:
