@@ -35,11 +35,11 @@ class Side:
         """Number of real tokens."""
         return int(self.lengths.sum())
 
-    def shifted_right(self) -> "Side":
-        """The decoder's input: `<end>` (k = 1), then the row without its own `<end>`."""
+    def shifted_right(self, start: int = END) -> "Side":
+        """The decoder's input: `start` (k = 1), then the row without its own `<end>`."""
         tokens = torch.full_like(self.tokens, PAD)
         segments = torch.zeros_like(self.segments)
-        tokens[:, 0] = END
+        tokens[:, 0] = start
         segments[:, 0] = 1
         tokens[:, 1:] = torch.where(self.mask[:, 1:], self.tokens[:, :-1], PAD)
         segments[:, 1:] = torch.where(self.mask[:, 1:], self.segments[:, :-1], 0)

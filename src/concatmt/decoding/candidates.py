@@ -37,7 +37,7 @@ class Candidates(NamedTuple):
 
 
 class Output(Protocol):
-    """An output layer without bias, in float32 or int8."""
+    """An output layer, in float32 or int8."""
 
     def __call__(self, x: Tensor) -> Tensor:
         """(R, D) -> (R, W) logits, which hold until this thread's next call."""
@@ -52,11 +52,15 @@ class Output(Protocol):
 class Projection:
     """Hidden states -> candidates, by the model's output layer."""
 
-    def __init__(self, weight: Tensor, pack: Callable[[Tensor], Output]) -> None:
-        """weight: (V, D); `pack` makes a layer of it."""
+    def __init__(
+        self, weight: Tensor, bias: Tensor | None, pack: Callable[[Tensor, Tensor | None], Output]
+    ) -> None:
+        """weight: (V, D); bias: (V,); `pack` makes a layer of them."""
         self.vocabulary = len(weight)
         self.padding = -self.vocabulary % BLOCK
-        self.linear = pack(F.pad(weight * LOG2_E, (0, 0, 0, self.padding)))
+        if bias is not None:
+            bias = F.pad(bias * LOG2_E, (0, self.padding))
+        self.linear = pack(F.pad(weight * LOG2_E, (0, 0, 0, self.padding)), bias)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(R, D) -> (R, V), in nats."""

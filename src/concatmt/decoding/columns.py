@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from concatmt.model.blocks import Block, CrossAttention, SelfAttention
+from concatmt.model.linear import ACTIVATIONS
 
 
 class LinearByColumns(nn.Module):
@@ -28,10 +29,13 @@ class LinearByColumns(nn.Module):
             y[..., : len(self.bias)] += self.bias
         return y
 
-    def relu(self, x: Tensor) -> Tensor:
-        """(..., in) -> (all rows, out), relu(y) - b: the layer after it takes b."""
-        y = torch.mm(x.flatten(0, -2), self.columns)
-        return torch.maximum(y, -self.bias, out=y)
+    def activated(self, x: Tensor, activation: str) -> Tensor:
+        """(..., in) -> (all rows, out): relu(y) - b, as the layer after it adds b; or swish(y)."""
+        rows = x.flatten(0, -2)
+        if activation == "relu":
+            y = torch.mm(rows, self.columns)
+            return torch.maximum(y, -self.bias, out=y)
+        return ACTIVATIONS[activation](torch.addmm(self.bias, rows, self.columns))
 
     def onto(self, residual: Tensor, x: Tensor, _: float) -> Tensor:
         """residual + y, in the shape of `residual` (..., out); there is no dropout."""
@@ -40,7 +44,7 @@ class LinearByColumns(nn.Module):
         return y
 
     def take(self, bias: Tensor) -> None:
-        """Add from now on what comes of a `bias` (in,) that the layer before leaves out."""
+        """Fold the previous layer's `bias` (in,) into this one."""
         total = self.bias.double() + bias.double() @ self.columns.double()
         self.bias = total.to(self.bias.dtype)
 
@@ -50,7 +54,7 @@ def leave_biases_to_last_layers(block: Block) -> None:
 
     A bias of keys adds the same to the scores of all keys, which a softmax does not see. One of
     values comes out of the attention as it went in, for the weights add up to 1. That of the first
-    feed-forward layer is left out by `relu`.
+    feed-forward layer can be left out before a ReLU: relu(y) = max(x W', -b) + b.
     """
     for module in block.children():
         if isinstance(module, SelfAttention | CrossAttention):
@@ -59,7 +63,8 @@ def leave_biases_to_last_layers(block: Block) -> None:
             others, _, values = made.bias.tensor_split([-2 * len(output.bias), -len(output.bias)])
             output.take(values)
             made.bias = others
-    _by_columns(block.feed_forward_out).take(_by_columns(block.feed_forward_in).bias)
+    if block.activation == "relu":
+        _by_columns(block.feed_forward_out).take(_by_columns(block.feed_forward_in).bias)
 
 
 def _by_columns(layer: nn.Module) -> LinearByColumns:

@@ -32,8 +32,9 @@ class Engine:
         self.int8 = int8
         self.slabs = Slabs()
         self.model = quantized_copy(model) if int8 else packed_copy(model)
+        bias = None if model.output.bias is None else model.output.bias.detach()
         self.projection = Projection(
-            model.output.weight.detach(), WideQuantizedLinear if int8 else _Transposed
+            model.output.weight.detach(), bias, WideQuantizedLinear if int8 else _Transposed
         )
 
     def encode(self, source: Side, sentences: Tensor) -> PackedMemory:
@@ -79,8 +80,8 @@ def quantized_copy(model: Transformer) -> Transformer:
     """The model with every linear layer of its blocks in int8."""
 
     def make(linear: nn.Linear, name: str) -> nn.Module:
-        # Its input comes out of a ReLU.
-        positive = name == "feed_forward_out"
+        # Its input comes out of a ReLU; swish goes below 0.
+        positive = name == "feed_forward_out" and model.config.architecture.activation == "relu"
         return QuantizedLinear(linear.weight.detach(), linear.bias, positive)
 
     return copy_with(model, make)
@@ -110,17 +111,19 @@ def copy_with(model: Transformer, make: Callable[[nn.Linear, str], nn.Module]) -
 
 
 class _Transposed:
-    """x W' for few rows of x and many of W, into memory that is used again; see `KeptRows`.
+    """x W' + b for few rows of x and many of W, into memory that is used again; see `KeptRows`.
 
     With few rows, the product is faster with W stored by columns.
     """
 
-    def __init__(self, weight: Tensor) -> None:
-        self.weight = weight.t().contiguous()
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self.weight, self.bias = weight.t().contiguous(), bias
         self.rows = KeptRows(len(weight))
 
     def __call__(self, x: Tensor) -> Tensor:
-        return torch.mm(x, self.weight, out=self.rows.like(x))
+        if self.bias is None:
+            return torch.mm(x, self.weight, out=self.rows.like(x))
+        return torch.addmm(self.bias, x, self.weight, out=self.rows.like(x))
 
     def parts(self, x: Tensor) -> tuple[Iterator[Tensor], None]:
         return iter([self(x)]), None

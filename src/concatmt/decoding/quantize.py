@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from concatmt.decoding.buffers import KeptRows
+from concatmt.model.linear import ACTIVATIONS
 
 STEPS = 127  # values of an activation on either side of 0
 OFFSET = 128  # activations are unsigned: the fast product is uint8 by int8
@@ -50,9 +51,9 @@ class QuantizedLinear(nn.Module):
             self._few_rows(part, place)
         return y
 
-    def relu(self, x: Tensor) -> Tensor:
-        """(..., in) -> (all rows, out), y where it is above 0."""
-        return self.forward(x.flatten(0, -2)).relu_()
+    def activated(self, x: Tensor, activation: str) -> Tensor:
+        """(..., in) -> (all rows, out): the activation of y."""
+        return ACTIVATIONS[activation](self.forward(x.flatten(0, -2)))
 
     def onto(self, residual: Tensor, x: Tensor, _: float) -> Tensor:
         """residual + y, in the shape of `residual` (..., out); there is no dropout."""
@@ -88,10 +89,11 @@ class QuantizedLinear(nn.Module):
 
 
 class WideQuantizedLinear:
-    """y = x W' for many rows of W, in parts."""
+    """y = x W' + b for many rows of W, in parts."""
 
-    def __init__(self, weight: Tensor) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.layers = [QuantizedLinear(part, None) for part in torch.split(weight, PART)]
+        self.biases = None if bias is None else torch.split(bias, PART)
         self.rows = KeptRows(len(weight))
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -99,13 +101,22 @@ class WideQuantizedLinear:
         y = self.rows.like(x)
         parts, peaks = self.parts(x)
         for part, columns in zip(parts, torch.split(y, PART, dim=1), strict=True):
-            torch.mul(part, peaks, out=columns)
+            if peaks is None:
+                columns.copy_(part)
+            else:
+                torch.mul(part, peaks, out=columns)
         return y
 
-    def parts(self, x: Tensor) -> tuple[Iterator[Tensor], Tensor]:
-        """The columns of y part by part, and by what their rows must be multiplied (R, 1)."""
+    def parts(self, x: Tensor) -> tuple[Iterator[Tensor], Tensor | None]:
+        """The columns of y part by part, and by what their rows must be multiplied (R, 1), if so.
+
+        A bias can only be added to what has its true size.
+        """
         levels, peaks = quantize_rows(x)
-        return (layer.product(levels) for layer in self.layers), peaks
+        if self.biases is None:
+            return (layer.product(levels) for layer in self.layers), peaks
+        pairs = zip(self.layers, self.biases, strict=True)
+        return (torch.addcmul(b, layer.product(levels), peaks) for layer, b in pairs), None
 
 
 def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:

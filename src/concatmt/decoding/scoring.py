@@ -119,13 +119,13 @@ def build_trees(
 class Tree:
     """The decoder inputs of all translations of one source, each distinct beginning once.
 
-    Node 0 is the `<end>` that starts the window. An edge is a token that is scored: from the node
+    Node 0 is the decoder's start. An edge is a token that is scored: from the node
     that predicts it, to a node of its own unless it is `<end>`.
     """
 
     def __init__(self, item: ScoringItem, current_only: bool = False) -> None:
         self.source, self.current_only = item.source, current_only
-        self.tokens = [END]
+        self.tokens = [END]  # or whatever the model starts with
         self.positions = [FIRST_POSITION]
         self.segments = [1]
         self.parents = [0]
@@ -199,7 +199,7 @@ def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]
     memory = engine.encode(source, torch.tensor([len(tree.source) for tree in trees]))
     sizes = [len(tree.tokens) for tree in trees]
     hidden = engine.decode(
-        row(tree.tokens for tree in trees),
+        row((engine.config.architecture.start_token, *tree.tokens[1:]) for tree in trees),
         row(tree.positions for tree in trees),
         row(tree.segments for tree in trees),
         memory.for_targets(sizes),

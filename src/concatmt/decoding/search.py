@@ -20,7 +20,7 @@ from concatmt.decoding.beams import Beams, Choice, Inputs
 from concatmt.decoding.boundaries import Boundaries, Free
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
-from concatmt.text.vocabulary import END, SEPARATOR
+from concatmt.text.vocabulary import SEPARATOR
 
 FIRST_STEPS = 48  # for which the cache has room at first
 LEAVE_TOGETHER = 0.125  # share of the windows in a batch that must be finished for them to leave it
@@ -89,13 +89,15 @@ class Search:
         return [int(factor * len(sentence)) + constant for sentence in window.source]
 
     def _begin(self) -> Inputs:
-        """Run the source through the encoder, and `<end>` and what is forced through the decoder.
+        """Run the source through the encoder, the start and what is forced through the decoder.
 
         Without padding, and once for all beams; then choose the first free token.
         """
         source = side_from_lists([window.source for window in self.windows])
         memory = self.engine.encode(source, self.boundaries.sentences)
-        tokens, segments = zip(*map(_forced_inputs, self.windows), strict=True)
+        start = self.engine.config.architecture.start_token
+        inputs = [_forced_inputs(window, start) for window in self.windows]
+        tokens, segments = zip(*inputs, strict=True)
         lengths = [len(row) - 1 for row in tokens]  # the last one is fed as a step
         cache = self.engine.cache(max(lengths) + self.config.beam * FIRST_STEPS)
         if any(lengths):
@@ -240,9 +242,9 @@ def _padded(rows: Sequence[list[int]], value: int) -> list[list[int]]:
     return [row + [value] * (longest - len(row)) for row in rows]
 
 
-def _forced_inputs(window: Window) -> tuple[list[int], list[int]]:
-    """`<end>` and the forced sentences, with the segment of each token."""
-    tokens, segments = [END], [1]
+def _forced_inputs(window: Window, start: int) -> tuple[list[int], list[int]]:
+    """The decoder's start and the forced sentences, with the segment of each token."""
+    tokens, segments = [start], [1]
     for place, sentence in enumerate(window.forced):
         tokens += [*sentence, SEPARATOR]
         segments += [len(window.source) - place] * (len(sentence) + 1)

@@ -18,6 +18,7 @@ from concatmt.model.encodings import (
     ENCODINGS,
     FIRST_POSITION,
     EncodingConfig,
+    EncodingSizes,
     SegmentEncoding,
     build_encoding,
     sinusoid,
@@ -70,7 +71,7 @@ def encoding_matrix(kind: str, fusion: str) -> tuple[Floats, list[int]]:
     """(T, 32) the vectors that an encoding gives the tokens of the window; k of every token."""
     torch.manual_seed(0)
     config = EncodingConfig.model_validate({"kind": kind, "fusion": fusion})
-    encoding = build_encoding(config, PICTURE_DIM, len(WORDS), PICTURE_SHIFT)
+    encoding = build_encoding(config, EncodingSizes(PICTURE_DIM, len(WORDS), PICTURE_SHIFT))
     segments = side_from_lists([[[0] * words for words in WORDS]]).segments
     t = torch.arange(segments.shape[1])[None] + FIRST_POSITION
     with torch.no_grad():

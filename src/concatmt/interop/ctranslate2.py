@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from concatmt.errors import UserError
 from concatmt.files import atomic_folder
-from concatmt.model.encodings import FIRST_POSITION, sinusoid
+from concatmt.model.encodings import sinusoid
 from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
 from concatmt.text.pipeline import TextPipeline
@@ -57,9 +57,10 @@ def build_spec(model: Transformer, source: list[str], target: list[str]) -> Any:
         (encoder.layers, decoder.layers),
         encoder.heads,
         pre_norm=architecture.norm == "pre",
-        activation=common_spec.Activation.RELU,
+        activation=common_spec.Activation[architecture.activation.upper()],
     )
     _fill(spec, model)
+    # A start with a zero vector is announced by the specification below; its symbol is not read.
     spec.config.decoder_start_token = SPECIALS[END]
     spec.config.bos_token = SPECIALS[END]
     spec.config.eos_token = SPECIALS[END]
@@ -72,9 +73,11 @@ def build_spec(model: Transformer, source: list[str], target: list[str]) -> Any:
 
 
 def _fill(spec: Any, model: Transformer) -> None:
-    # The first position is 2, as in fairseq; there it counts from 0.
-    places = torch.arange(LONGEST) + FIRST_POSITION
-    positions = sinusoid(places, model.config.architecture.dim).numpy()
+    architecture = model.config.architecture
+    # There positions count from 0.
+    places = torch.arange(LONGEST) + architecture.positions.first
+    positions = sinusoid(places, architecture.dim, architecture.positions.frequencies).numpy()
+    spec.decoder.start_from_zero_embedding = architecture.start == "zero"
     for side, embedding, blocks in (
         (spec.encoder, model.source_embedding, model.encoder),
         (spec.decoder, model.target_embedding, model.decoder),
@@ -85,10 +88,12 @@ def _fill(spec: Any, model: Transformer) -> None:
         side.position_encodings.encodings = positions
         for layer, block in zip(side.layer, blocks, strict=True):
             _block(layer, block)
-    if model.config.architecture.norm == "pre":
+    if architecture.norm == "pre":
         _norm(spec.encoder.layer_norm, model.encoder_norm)
         _norm(spec.decoder.layer_norm, model.decoder_norm)
     spec.decoder.projection.weight = _array(model.output.weight)
+    if architecture.output_bias:
+        spec.decoder.projection.bias = _array(model.output.bias)
 
 
 def _block(layer: Any, block: Any) -> None:

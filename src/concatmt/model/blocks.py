@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from concatmt.model.config import Architecture, StackConfig
 from concatmt.model.dropout import dropout
-from concatmt.model.linear import Linear
+from concatmt.model.linear import Kernel, Linear
 from concatmt.model.packing import Packing
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
@@ -108,15 +108,16 @@ class Block(nn.Module):
         dim = architecture.dim
         self.pre_norm = architecture.norm == "pre"
         self.dropout = architecture.dropout
+        self.activation = architecture.activation
         self.activation_dropout = architecture.activation_dropout
         self.self_attention = SelfAttention(dim, stack.heads, architecture.attention_dropout)
-        self.self_attention_norm = nn.LayerNorm(dim)
+        self.self_attention_norm = _norm(architecture)
         self.feed_forward_in = Linear(dim, stack.feed_forward)
         self.feed_forward_out = Linear(stack.feed_forward, dim)
-        self.feed_forward_norm = nn.LayerNorm(dim)
+        self.feed_forward_norm = _norm(architecture)
 
     def residual(
-        self, x: Tensor, norm: nn.LayerNorm, sublayer: Callable[[Tensor], Tensor], last: Linear
+        self, x: Tensor, norm: nn.LayerNorm, sublayer: Callable[[Tensor], Tensor], last: Kernel
     ) -> Tensor:
         """With f a sublayer and its last layer, post-norm: norm(x + f(x)); pre: x + f(norm(x))."""
         p = self.dropout if self.training else 0.0
@@ -131,7 +132,7 @@ class Block(nn.Module):
         return self.residual(
             x,
             self.feed_forward_norm,
-            lambda y: dropout(self.feed_forward_in.relu(y), p),
+            lambda y: dropout(self.feed_forward_in.activated(y, self.activation), p),
             self.feed_forward_out,
         )
 
@@ -155,7 +156,7 @@ class DecoderBlock(Block):
         super().__init__(architecture, stack)
         dim, dropout = architecture.dim, architecture.attention_dropout
         self.cross_attention = CrossAttention(dim, stack.heads, dropout)
-        self.cross_attention_norm = nn.LayerNorm(dim)
+        self.cross_attention_norm = _norm(architecture)
 
     def forward(
         self,
@@ -179,6 +180,10 @@ class DecoderBlock(Block):
     def remember(self, x: Tensor, store: Store) -> None:
         """Only add keys and values to a cache, as the last block may for a prefix."""
         self.self_attention.remember(self.self_attention_norm(x) if self.pre_norm else x, store)
+
+
+def _norm(architecture: Architecture) -> nn.LayerNorm:
+    return nn.LayerNorm(architecture.dim, eps=architecture.norm_epsilon)
 
 
 def _projections(dim: int, parts: int) -> nn.Linear:

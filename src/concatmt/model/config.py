@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from concatmt.errors import UserError
-from concatmt.model.encodings import ENCODINGS, EncodingConfig
+from concatmt.model.encodings import ENCODINGS, EncodingConfig, PositionConfig
 from concatmt.settings import Settings
+from concatmt.text.vocabulary import END, PAD
 
 Probability = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -40,7 +41,11 @@ class StackConfig(Settings):
 
 
 class Architecture(Settings):
-    """Sizes and regularisation; the defaults are the paper's (appendix B)."""
+    """Sizes and regularisation; the defaults are the paper's (appendix B).
+
+    What pretrained models do otherwise (Marian's: swish, positions from 0, an output bias, a zero
+    vector as first decoder input) is configuration too.
+    """
 
     dim: Count = 512
     encoder: StackConfig = StackConfig()
@@ -50,6 +55,12 @@ class Architecture(Settings):
     dropout: Probability = 0.3  # of embeddings and of what every sublayer adds
     attention_dropout: Probability = 0.0
     activation_dropout: Probability = 0.0
+    activation: Literal["relu", "swish"] = "relu"  # of the feed-forward layers
+    positions: PositionConfig = PositionConfig()
+    output_bias: bool = False
+    # The decoder's first input: the embedding of `<end>`, or a zero vector.
+    start: Literal["end", "zero"] = "end"
+    norm_epsilon: Annotated[float, Field(gt=0, lt=1)] = 1e-5
 
     @model_validator(mode="after")
     def _check(self) -> "Architecture":
@@ -58,6 +69,11 @@ class Architecture(Settings):
             if self.dim % heads:
                 raise ValueError(f"dim {self.dim} cannot be split over {heads} {side} heads")
         return self
+
+    @property
+    def start_token(self) -> int:
+        """The decoder's first input; padding stands for a zero vector."""
+        return END if self.start == "end" else PAD
 
 
 def _square(dim: int, feed_forward: int, layers: int, heads: int, dropout: float) -> Architecture:

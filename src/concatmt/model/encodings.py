@@ -12,6 +12,7 @@ field of its own in `Signal`, which the Transformer has at hand wherever it call
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import torch
@@ -21,8 +22,19 @@ from torch.nn import functional as F
 
 from concatmt.settings import Settings, nearest
 
-FIRST_POSITION = 2
+FIRST_POSITION = 2  # t of the first token; which sinusoid that is, `PositionConfig` says
 DEFAULT_SEGMENT_DIM = 4  # d_SE in the paper's experiments (section 3)
+
+
+class PositionConfig(Settings):
+    """Which sinusoid stands for the position of a token; the defaults are fairseq's.
+
+    Marian counts from 0. Frequencies are 10000^(-i / d) for i < half the dimensions, where d is
+    half - 1 in tensor2tensor, fairseq and Marian, and half in Marian's port to transformers.
+    """
+
+    first: Annotated[int, Field(ge=0)] = FIRST_POSITION
+    frequencies: Literal["half-1", "half"] = "half-1"
 
 
 class EncodingConfig(Settings):
@@ -59,15 +71,16 @@ class Signal(NamedTuple):
     block: Tensor | None  # added to the input of every block after the first (section 2.2)
 
 
-def sinusoid(positions: Tensor, dim: int) -> Tensor:
+def sinusoid(positions: Tensor, dim: int, divisor: str = "half-1") -> Tensor:
     """(...) -> (..., dim): the sines of all frequencies, then their cosines.
 
-    Frequencies are 10000^(-i / (half - 1)) for i < half = dim // 2, as in tensor2tensor and
-    fairseq. An odd dim ends in a zero column. Computed in double precision.
+    `divisor` is `PositionConfig.frequencies`. An odd dim ends in a zero column. Computed in double
+    precision.
     """
     half = dim // 2
     steps = torch.arange(half, dtype=torch.float64, device=positions.device)
-    frequencies = torch.exp(steps * (-math.log(10000.0) / max(half - 1, 1)))
+    span = half - 1 if divisor == "half-1" else half
+    frequencies = torch.exp(steps * (-math.log(10000.0) / max(span, 1)))
     angles = positions.to(torch.float64)[..., None] * frequencies
     waves = torch.cat([angles.sin(), angles.cos()], dim=-1).to(torch.float32)
     return F.pad(waves, (0, dim % 2))
@@ -80,18 +93,34 @@ class SinusoidTable:
     have different lengths.
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, positions: PositionConfig | None = None) -> None:
+        """With `positions`, rows are looked up by t, which starts at FIRST_POSITION."""
         self.dim = dim
+        self.offset = 0 if positions is None else positions.first - FIRST_POSITION
+        self.frequencies = "half-1" if positions is None else positions.frequencies
         self.rows = torch.empty(0, dim)
 
     def __call__(self, positions: Tensor) -> Tensor:
         """(...) int64 -> (..., dim). Any position is exact; there is no upper limit."""
+        if self.offset:
+            positions = positions + self.offset
         needed = int(positions.max()) + 1 if positions.numel() else 0
         rows = self.rows  # another thread may put a shorter table there
         if needed > len(rows) or rows.device != positions.device:
             length = max(1024, 1 << (needed - 1).bit_length())
-            self.rows = rows = sinusoid(torch.arange(length, device=positions.device), self.dim)
+            places = torch.arange(length, device=positions.device)
+            self.rows = rows = sinusoid(places, self.dim, self.frequencies)
         return F.embedding(positions, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingSizes:
+    """What an encoding has to know of its model."""
+
+    dim: int
+    sentences: int  # in a window, at most
+    shift: int = 0  # of `shift`, resolved
+    positions: PositionConfig = field(default_factory=PositionConfig)
 
 
 class Encoding(nn.Module, ABC):
@@ -100,8 +129,7 @@ class Encoding(nn.Module, ABC):
     kind: ClassVar[str]  # in configurations
     notation: ClassVar[str]  # in names of systems, as the paper writes it
 
-    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        """For windows of up to `sentences`; `shift` is the resolved one."""
+    def __init__(self, config: EncodingConfig, sizes: EncodingSizes) -> None:
         super().__init__()
         self.persistent = config.persistent
 
@@ -124,9 +152,9 @@ class PositionEncoding(Encoding):
     kind = "none"
     notation = ""
 
-    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim, sentences, shift)
-        self.table = SinusoidTable(dim)
+    def __init__(self, config: EncodingConfig, sizes: EncodingSizes) -> None:
+        super().__init__(config, sizes)
+        self.table = SinusoidTable(sizes.dim, sizes.positions)
 
     def positions(self, t: Tensor, k: Tensor, n: Tensor) -> Tensor:
         """The position that is encoded."""
@@ -147,9 +175,9 @@ class ShiftEncoding(PositionEncoding):
     kind = "shift"
     notation = "shift"
 
-    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim, sentences, shift)
-        self.shift = shift
+    def __init__(self, config: EncodingConfig, sizes: EncodingSizes) -> None:
+        super().__init__(config, sizes)
+        self.shift = sizes.shift
 
     def positions(self, t: Tensor, k: Tensor, n: Tensor) -> Tensor:
         # Padding has k = 0; its vectors are never looked at, only its positions must exist.
@@ -164,11 +192,12 @@ class SegmentEncoding(Encoding):
     not cut. When persistent, `add` repeats the segment vector alone and `pse` the whole.
     """
 
-    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim, sentences, shift)
+    def __init__(self, config: EncodingConfig, sizes: EncodingSizes) -> None:
+        super().__init__(config, sizes)
         self.pse = config.fusion == "pse"
-        self.segment_dim = config.segment_dim if self.pse else dim
-        self.table = SinusoidTable(dim - self.segment_dim if self.pse else dim)
+        self.segment_dim = config.segment_dim if self.pse else sizes.dim
+        rest = sizes.dim - self.segment_dim if self.pse else sizes.dim
+        self.table = SinusoidTable(rest, sizes.positions)
 
     @abstractmethod
     def segment_vectors(self, k: Tensor) -> Tensor:
@@ -216,8 +245,8 @@ class SinusoidalEncoding(SegmentEncoding):
     kind = "sinusoidal"
     notation = "sin"
 
-    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim, sentences, shift)
+    def __init__(self, config: EncodingConfig, sizes: EncodingSizes) -> None:
+        super().__init__(config, sizes)
         self.segments = SinusoidTable(self.segment_dim)
 
     def segment_vectors(self, k: Tensor) -> Tensor:
@@ -234,9 +263,9 @@ class LearnedEncoding(SegmentEncoding):
     kind = "learned"
     notation = "lrn"
 
-    def __init__(self, config: EncodingConfig, dim: int, sentences: int, shift: int) -> None:
-        super().__init__(config, dim, sentences, shift)
-        self.weight = nn.Parameter(torch.zeros(sentences, self.segment_dim))
+    def __init__(self, config: EncodingConfig, sizes: EncodingSizes) -> None:
+        super().__init__(config, sizes)
+        self.weight = nn.Parameter(torch.zeros(sizes.sentences, self.segment_dim))
         if config.segment_init == "normal":
             nn.init.normal_(self.weight)
 
@@ -256,6 +285,6 @@ ENCODINGS: dict[str, type[Encoding]] = {
 }
 
 
-def build_encoding(config: EncodingConfig, dim: int, sentences: int, shift: int = 0) -> Encoding:
-    """The encoding of `config` for windows of up to `sentences`; `shift` in tokens, resolved."""
-    return ENCODINGS[config.kind](config, dim, sentences, shift)
+def build_encoding(config: EncodingConfig, sizes: EncodingSizes) -> Encoding:
+    """The encoding of `config` in a model of those sizes."""
+    return ENCODINGS[config.kind](config, sizes)

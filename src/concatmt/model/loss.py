@@ -17,6 +17,7 @@ from torch.autograd.function import once_differentiable
 
 from concatmt.corpus.batch import Side
 from concatmt.settings import Settings
+from concatmt.text.vocabulary import PAD
 
 CHUNK_ELEMENTS = 1 << 23  # logits at a time: 32 MB in float32
 CACHED_ELEMENTS = 1 << 18  # of those, what a core's cache holds between one pass and the next
@@ -28,6 +29,15 @@ class LossConfig(Settings):
     label_smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.1
     # `tokens`: all target tokens, as the authors do; `weights`: the sum of the tokens' weights.
     normaliser: Literal["tokens", "weights"] = "tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """The layer that makes logits of hidden states."""
+
+    weight: Tensor  # (V, D)
+    bias: Tensor | None = None  # (V,)
+    fixed_padding: bool = False  # whether the row of padding is left as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +80,27 @@ def window_loss(
     weights: Tensor,
     config: LossConfig,
     everything: bool = False,
+    bias: Tensor | None = None,
+    fixed_padding: bool = False,
 ) -> Loss:
     """The loss of `target` under the model's hidden states.
 
-    hidden: (B, T, D); output: (V, D), the projection's weight; weights: (B, T) from
-    `discount_weights`, or any others that are 0 on padding. Tokens of weight 0 get no logits,
-    unless `everything` asks for their (unweighted) losses too, as in validation.
+    hidden: (B, T, D); output: (V, D), the projection's weight; bias: (V,), the projection's, if it
+    has one; weights: (B, T) from `discount_weights`, or any others that are 0 on padding. Tokens of
+    weight 0 get no logits, unless `everything` asks for their (unweighted) losses too, as in
+    validation. `fixed_padding`: the row of padding gets no gradient, for it is the zero vector that
+    a decoder starts with.
     """
     wanted = target.mask if everything else weights > 0
     rows = wanted.flatten().nonzero().squeeze(1)
     total, losses, nll = _fused_loss(
-        hidden, output, target, rows, weights, config.label_smoothing, torch.is_grad_enabled()
+        hidden,
+        Projection(output, bias, fixed_padding),
+        target,
+        rows,
+        weights,
+        config.label_smoothing,
+        torch.is_grad_enabled(),
     )
     current = target.segments.flatten()[rows] == 1
     normaliser = weights.sum() if config.normaliser == "weights" else target.lengths.sum()
@@ -92,11 +112,14 @@ def window_loss(
     )
 
 
-def target_log_probs(hidden: Tensor, output: Tensor, target: Side) -> Tensor:
+def target_log_probs(
+    hidden: Tensor, output: Tensor, target: Side, bias: Tensor | None = None
+) -> Tensor:
     """(B, T) float32 log-probabilities of the target's tokens, 0 on padding; no gradient."""
     rows = target.mask.flatten().nonzero().squeeze(1)
     weights = target.mask.to(torch.float32)
-    _, _, nll = _fused_loss(hidden, output, target, rows, weights, 0.0, with_gradient=False)
+    projection = Projection(output, bias)
+    _, _, nll = _fused_loss(hidden, projection, target, rows, weights, 0.0, with_gradient=False)
     log_probs = nll.new_zeros(target.tokens.numel())
     log_probs[rows] = -nll
     return log_probs.view(target.tokens.shape)
@@ -104,7 +127,7 @@ def target_log_probs(hidden: Tensor, output: Tensor, target: Side) -> Tensor:
 
 def _fused_loss(
     hidden: Tensor,
-    output: Tensor,
+    output: Projection,
     target: Side,
     rows: Tensor,
     weights: Tensor,
@@ -115,7 +138,9 @@ def _fused_loss(
     with torch.set_grad_enabled(with_gradient):
         sums: tuple[Tensor, Tensor, Tensor] = _FusedLoss.apply(  # type: ignore[no-untyped-call]
             hidden.flatten(0, 1),
-            output,
+            output.weight,
+            output.bias,
+            output.fixed_padding,
             rows,
             target.tokens.flatten()[rows],
             weights.flatten()[rows],
@@ -130,10 +155,10 @@ def _part(losses: Tensor, nll: Tensor, selected: Tensor) -> Part:
 
 
 class _FusedLoss(torch.autograd.Function):
-    """hidden (R, D), output (V, D) -> weighted sum, token losses (N,), token nll (N,).
+    """hidden (R, D), output (V, D), bias (V,) -> weighted sum, token losses and nll (N,).
 
-    `rows` (N,) are the rows of hidden that count. The two gradients are made along with the logits
-    of each chunk and wait, unscaled, for the backward pass.
+    `rows` (N,) are the rows of hidden that count. The gradients are made along with the logits of
+    each chunk and wait, unscaled, for the backward pass.
     """
 
     @staticmethod
@@ -141,6 +166,8 @@ class _FusedLoss(torch.autograd.Function):
         ctx: Any,
         hidden: Tensor,
         output: Tensor,
+        bias: Tensor | None,
+        fixed_padding: bool,
         rows: Tensor,
         targets: Tensor,
         weights: Tensor,
@@ -154,6 +181,9 @@ class _FusedLoss(torch.autograd.Function):
         nll = torch.empty_like(losses)
         grad_hidden = torch.zeros_like(hidden, dtype=torch.float32) if with_gradient else None
         grad_output = torch.zeros_like(output, dtype=torch.float32) if with_gradient else None
+        grad_bias = None
+        if with_gradient and bias is not None:
+            grad_bias = torch.zeros_like(bias, dtype=torch.float32)
         step = max(64, CHUNK_ELEMENTS // len(output))
         buffer = matrix.new_empty(min(step, len(rows)), len(output))
         with torch.autocast(device, enabled=False):
@@ -162,6 +192,8 @@ class _FusedLoss(torch.autograd.Function):
                 inputs = hidden[rows[part]].to(matrix.dtype)
                 # One buffer for all chunks: fresh pages would cost more than the arithmetic.
                 logits = torch.mm(inputs, matrix.t(), out=buffer[: len(inputs)]).float()
+                if bias is not None:
+                    logits += bias
                 beside = (x[part] for x in (targets, weights, losses, nll))
                 blocks = (torch.split(x, _rows_at_once(logits)) for x in (logits, *beside))
                 for some, of_targets, of_weights, of_losses, of_nll in zip(*blocks, strict=True):
@@ -170,27 +202,29 @@ class _FusedLoss(torch.autograd.Function):
                         _slopes(some, masses, of_targets, of_weights, smoothing)
                 if grad_hidden is None or grad_output is None:
                     continue
+                if grad_bias is not None:
+                    grad_bias += logits.sum(dim=0)
                 slopes = logits.to(matrix.dtype)
                 grad_hidden[rows[part]] = torch.mm(slopes, matrix).float()
                 if matrix.dtype == torch.float32:
                     grad_output.addmm_(slopes.t(), inputs)
                 else:
                     grad_output += torch.mm(slopes.t(), inputs)
-        ctx.save_for_backward(grad_hidden, grad_output)
-        ctx.dtypes = hidden.dtype, output.dtype
+        if fixed_padding:
+            for gradient in (grad_output, grad_bias):
+                if gradient is not None:
+                    gradient[PAD] = 0
+        ctx.save_for_backward(grad_hidden, grad_output, grad_bias)
+        ctx.dtypes = hidden.dtype, output.dtype, None if bias is None else bias.dtype
         ctx.mark_non_differentiable(losses, nll)
         return (losses * weights).sum(), losses, nll
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, slope: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
-        grad_hidden, grad_output = ctx.saved_tensors
-        hidden_dtype, output_dtype = ctx.dtypes
-        return (
-            (grad_hidden * slope).to(hidden_dtype),
-            (grad_output * slope).to(output_dtype),
-            *[None] * 5,
-        )
+        gradients = zip(ctx.saved_tensors, ctx.dtypes, strict=True)
+        scaled = (None if x is None else (x * slope).to(dtype) for x, dtype in gradients)
+        return (*scaled, *[None] * 6)
 
 
 def _rows_at_once(logits: Tensor) -> int:

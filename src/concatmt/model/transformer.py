@@ -21,7 +21,7 @@ from concatmt.model.blocks import DecoderBlock, EncoderBlock, KeysValues, Mask, 
 from concatmt.model.cache import Cache
 from concatmt.model.config import ModelConfig
 from concatmt.model.dropout import dropout
-from concatmt.model.encodings import FIRST_POSITION, Signal, build_encoding
+from concatmt.model.encodings import FIRST_POSITION, EncodingSizes, Signal, build_encoding
 from concatmt.model.packing import Packing, additive, real_tokens, unpack
 from concatmt.text.vocabulary import PAD
 
@@ -114,10 +114,11 @@ class Transformer(nn.Module):
         self.scale = math.sqrt(dim)
         self.source_embedding = nn.Embedding(config.source_vocabulary, dim, padding_idx=PAD)
         self.target_embedding = nn.Embedding(config.target_vocabulary, dim, padding_idx=PAD)
-        self.output = nn.Linear(dim, config.target_vocabulary, bias=False)
+        self.output = nn.Linear(dim, config.target_vocabulary, bias=architecture.output_bias)
         self.tie()
         self._draw_embeddings()
-        self.encoding = build_encoding(system.encoding, dim, system.sentences, config.shift)
+        sizes = EncodingSizes(dim, system.sentences, config.shift, architecture.positions)
+        self.encoding = build_encoding(system.encoding, sizes)
         self.encoder = nn.ModuleList(
             EncoderBlock(architecture, architecture.encoder)
             for _ in range(architecture.encoder.layers)
@@ -128,8 +129,9 @@ class Transformer(nn.Module):
         )
         # Post-norm blocks end in a norm of their own.
         pre_norm = architecture.norm == "pre"
-        self.encoder_norm = nn.LayerNorm(dim) if pre_norm else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(dim) if pre_norm else nn.Identity()
+        epsilon = architecture.norm_epsilon
+        self.encoder_norm = nn.LayerNorm(dim, eps=epsilon) if pre_norm else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(dim, eps=epsilon) if pre_norm else nn.Identity()
 
     def tie(self) -> None:
         """Make one tensor of those embeddings that the configuration shares."""
@@ -147,10 +149,12 @@ class Transformer(nn.Module):
             nn.init.zeros_(weight[PAD])
         if self.config.architecture.embeddings == "separate":
             nn.init.normal_(self.output.weight, std=deviation)
+        if self.config.architecture.output_bias:
+            nn.init.zeros_(self.output.bias)
 
     def forward(self, batch: WindowBatch) -> Tensor:
         """Teacher forcing: hidden states (B, T, D) that predict the target's tokens."""
-        shifted = batch.target.shifted_right()
+        shifted = batch.target.shifted_right(self.config.architecture.start_token)
         t = torch.arange(shifted.tokens.shape[1], device=shifted.tokens.device) + FIRST_POSITION
         memory = self.encode(batch.source, batch.sentences)
         return self.decode(shifted.tokens, t[None], shifted.segments, memory)

@@ -45,9 +45,15 @@ class Objective(nn.Module):
         else:
             weights = discount_weights(batch.target, discount)
         hidden = self.model(batch)
-        output = self.model.output.weight
         return window_loss(
-            hidden, output, batch.target, weights, self.loss, everything=not self.training
+            hidden,
+            self.model.output.weight,
+            batch.target,
+            weights,
+            self.loss,
+            everything=not self.training,
+            bias=self.model.output.bias,
+            fixed_padding=self.model.config.architecture.start == "zero",
         )
 
 

@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -32,14 +33,33 @@ SYSTEMS = [
 SAMPLE = Path(__file__).parents[3] / "examples" / "sample"
 
 
+# What Marian's models do otherwise.
+MARIAN: dict[str, Any] = {
+    "activation": "swish",
+    "positions": {"first": 0, "frequencies": "half"},
+    "output_bias": True,
+    "start": "zero",
+    "norm_epsilon": 1e-6,
+}
+
+
 def make_model(
-    system: str, vocabulary: int = 50, dim: int = 32, seed: int = 0, sharpness: float = 4.0
+    system: str,
+    vocabulary: int = 50,
+    dim: int = 32,
+    seed: int = 0,
+    sharpness: float = 4.0,
+    **settings: Any,
 ) -> Transformer:
-    """A model whose next-token distributions are far from uniform, the more the sharper."""
+    """A model whose next-token distributions are far from uniform, the more the sharper.
+
+    `settings` are those of its architecture.
+    """
     torch.manual_seed(seed)
     stack = StackConfig(layers=2, heads=4, feed_forward=2 * dim)
+    sizes = {"dim": dim, "encoder": stack, "decoder": stack, "embeddings": "separate"}
     config = ModelConfig(
-        architecture=Architecture(dim=dim, encoder=stack, decoder=stack, embeddings="separate"),
+        architecture=Architecture(**{**sizes, **settings}),
         system=parse_system(system),
         source_vocabulary=vocabulary,
         target_vocabulary=vocabulary,
@@ -47,6 +67,8 @@ def make_model(
     model = Transformer(config).eval()
     with torch.no_grad():
         model.output.weight.mul_(sharpness)
+        if model.output.bias is not None:
+            model.output.bias.normal_()
     return model
 
 
@@ -74,7 +96,8 @@ def teacher_forced(
     """Log-probs of a whole window by the model's own forward pass."""
     batch = WindowBatch.from_lists([source], [target])
     with torch.no_grad():
-        return target_log_probs(model(batch), model.output.weight, batch.target)[0].tolist()
+        output = model.output
+        return target_log_probs(model(batch), output.weight, batch.target, output.bias)[0].tolist()
 
 
 def make_pipeline() -> TextPipeline:

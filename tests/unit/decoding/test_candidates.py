@@ -32,7 +32,7 @@ def test_given_tokens_have_the_log_probs_of_a_softmax(scale: float, shift: float
     hidden, weight = make(scale, shift)
     rows = torch.tensor([0, 0, 1, 3, 4])
     tokens = torch.tensor([7, 299, 2, 150, 64])
-    found = Projection(weight, _Transposed).log_probs(hidden, rows, tokens)
+    found = Projection(weight, None, _Transposed).log_probs(hidden, rows, tokens)
     truth = expected(hidden, weight)[rows, tokens]
     assert torch.allclose(found.double(), truth, rtol=1e-5, atol=1e-4)
 
@@ -40,7 +40,7 @@ def test_given_tokens_have_the_log_probs_of_a_softmax(scale: float, shift: float
 @pytest.mark.parametrize(("scale", "shift"), SCALES)
 def test_the_best_words_are_those_of_a_softmax(scale: float, shift: float) -> None:
     hidden, weight = make(scale, shift)
-    found = Projection(weight, _Transposed)(hidden, 4)
+    found = Projection(weight, None, _Transposed)(hidden, 4)
     truth = expected(hidden, weight)
     best = truth[:, len(SPECIALS) :].topk(4, dim=1)
     assert torch.equal(found.words, best.indices + len(SPECIALS))
@@ -55,7 +55,7 @@ def test_the_best_words_are_those_of_a_softmax(scale: float, shift: float) -> No
 @pytest.mark.parametrize(("scale", "shift"), SCALES[:2])
 def test_in_int8_the_probabilities_sum_to_one(scale: float, shift: float) -> None:
     hidden, weight = make(scale, shift)
-    projection = Projection(weight, WideQuantizedLinear)
+    projection = Projection(weight, None, WideQuantizedLinear)
     rows = torch.arange(ROWS).repeat_interleave(VOCABULARY)
     tokens = torch.arange(VOCABULARY).repeat(ROWS)
     every = projection.log_probs(hidden, rows, tokens).view(ROWS, VOCABULARY)

@@ -58,4 +58,6 @@ def test_a_bias_that_is_left_to_the_next_layer_comes_out_of_it() -> None:
         before, after = LinearByColumns(first), LinearByColumns(second)
         assert torch.allclose(before(x), first(x), atol=1e-6)
         after.take(before.bias)
-        assert torch.allclose(after.onto(residual, before.relu(x), 0.0), wanted, atol=1e-6)
+        assert torch.allclose(
+            after.onto(residual, before.activated(x, "relu"), 0.0), wanted, atol=1e-6
+        )

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concatmt.corpus.batch import WindowBatch
-from concatmt.model.encodings import EncodingConfig, Signal, build_encoding, sinusoid
+from concatmt.model.encodings import (
+    EncodingConfig,
+    EncodingSizes,
+    Signal,
+    build_encoding,
+    sinusoid,
+)
 from tests.unit.model.small_models import ENCODINGS, build, log_probs, random_batch
 
 DIM = 12
@@ -19,7 +25,7 @@ SEGMENTS = ["onehot", "sinusoidal", "learned"]
 
 def signal(t: list[int], k: list[int], n: int, shift: int = 0, **config: Any) -> Signal:
     torch.manual_seed(0)
-    encoding = build_encoding(EncodingConfig(**config), DIM, sentences=4, shift=shift)
+    encoding = build_encoding(EncodingConfig(**config), EncodingSizes(DIM, 4, shift))
     return encoding(torch.tensor([t]), torch.tensor([k]), torch.tensor([[n]]))
 
 
@@ -111,7 +117,7 @@ def test_learned_segments_can_start_as_a_no_op() -> None:
     plain, learned = build("s4to4+pers"), build("s4to4+lrn+pers")
     learned.load_state_dict({**plain.state_dict(), "encoding.weight": torch.zeros(4, 16)})
     config = EncodingConfig(kind="learned", segment_init="zero")
-    assert not build_encoding(config, 16, 4).weight.any()
+    assert not build_encoding(config, EncodingSizes(16, 4)).weight.any()
     batch = random_batch(plain)
     unencoded = build("s4to4")
     unencoded.load_state_dict(plain.state_dict())

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from concatmt.corpus.batch import Side, side_from_lists
 from concatmt.model import loss as module
 from concatmt.model.loss import Loss, LossConfig, discount_weights, target_log_probs, window_loss
+from concatmt.text.vocabulary import PAD
 
 WINDOWS = st.lists(
     st.lists(st.lists(st.integers(4, 30), max_size=5), min_size=1, max_size=4),
@@ -61,6 +62,45 @@ def test_value_and_gradients_equal_those_of_the_plain_computation(
         gradients, torch.autograd.grad(expected, (hidden, output)), strict=True
     ):
         assert torch.allclose(ours_, theirs, atol=1e-5)
+
+
+@given(WINDOWS, st.sampled_from([0.01, 1.0]), st.sampled_from([0.0, 0.1]))
+def test_an_output_bias_takes_part_in_value_and_gradients(
+    windows: list[list[list[int]]], cd: float, smoothing: float
+) -> None:
+    """Against PyTorch's own loss of logits with the bias added."""
+    target = side_from_lists(windows)
+    hidden, output = tensors(target)
+    bias = torch.linspace(-2, 3, len(output), requires_grad=True)
+    weights = discount_weights(target, cd)
+    config = LossConfig(label_smoothing=smoothing)
+    value = window_loss(hidden, output, target, weights, config, bias=bias).total
+    # A constant 1 as a last dimension makes the bias a column of the matrix.
+    ones = torch.ones(*hidden.shape[:-1], 1)
+    expected = reference(
+        torch.cat([hidden, ones], dim=-1),
+        torch.cat([output, bias[:, None]], dim=-1),
+        target,
+        weights,
+        smoothing,
+    )
+    assert float(value.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
+    inputs = (hidden, output, bias)
+    pairs = zip(
+        torch.autograd.grad(value, inputs), torch.autograd.grad(expected, inputs), strict=True
+    )
+    for mine, theirs in pairs:
+        assert torch.allclose(mine, theirs, atol=1e-5)
+
+
+def test_the_row_of_padding_stays_when_the_decoder_starts_with_it() -> None:
+    hidden, output = tensors(TARGET)
+    bias = torch.zeros(len(output), requires_grad=True)
+    weights = discount_weights(TARGET, 1.0)
+    loss = window_loss(hidden, output, TARGET, weights, LossConfig(), bias=bias, fixed_padding=True)
+    for gradient in torch.autograd.grad(loss.total, (output, bias)):
+        assert not gradient[PAD].any()
+        assert gradient[PAD + 1 :].any()
 
 
 @given(WINDOWS)
