@@ -1,29 +1,35 @@
 """Writing so that nothing is ever half written, and hashing what was written.
 
 A file or folder is made under a temporary name beside its place and renamed when complete, so a
-crash, a full disk or a kill leaves either the old content or none.
+crash, a full disk or a kill leaves either the old content or the new. Temporary names are never
+used twice, and a writer holds a lock on what it makes: what has no lock was left by a dead one.
 """
 
-import glob
+import ctypes
 import hashlib
 import json
 import os
+import re
+import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from concatmt.errors import UserError
+from concatmt.locks import is_at, lock
 
 BLOCK = 1 << 20
+AT_WORKING_FOLDER, EXCHANGE = -100, 2  # of the system call renameat2
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` if the block ends well."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    remove_leftovers(path.parent, path.name)
+    temporary, held = _make(path, folder=False)
     try:
         with _named(path):
             yield temporary
@@ -31,20 +37,23 @@ def atomic_file(path: Path) -> Iterator[Path]:
             temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+        os.close(held)
 
 
 @contextmanager
-def atomic_folder(path: Path, marker: str) -> Iterator[Path]:
+def atomic_folder(path: Path, marker: str | None) -> Iterator[Path]:
     """Yield a temporary folder; when the block ends well it takes the place of `path`.
 
-    An existing folder is replaced only if it is one of ours, that is, if it holds `marker`.
+    An existing folder is replaced only if it is one of ours, that is, if it holds `marker`; None
+    if it is ours whatever it holds.
     """
-    if path.exists() and not (path / marker).is_file() and (path.is_file() or any(path.iterdir())):
-        raise UserError(f"{path}: exists and has no {marker}; choose another output or remove it")
+    path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.mkdir()
+    recover(path)
+    if path.exists() and marker is not None and not _replaceable(path, marker):
+        raise UserError(f"{path}: exists and has no {marker}; choose another output or remove it")
+    remove_leftovers(path.parent, path.name)
+    temporary, held = _make(path, folder=True)
     try:
         with _named(path):
             yield temporary
@@ -54,16 +63,107 @@ def atomic_folder(path: Path, marker: str) -> Iterator[Path]:
             _put_in_place(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        os.close(held)
+
+
+def _replaceable(path: Path, marker: str) -> bool:
+    return (path / marker).is_file() or (path.is_dir() and not any(path.iterdir()))
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder; a kill leaves it whole or under a name that nobody reads."""
+    temporary = _temporary_name(path)
+    with _locked(path):
+        path.rename(temporary)
+        shutil.rmtree(temporary)
+
+
+def remove_leftovers(folder: Path, name: str | None = None) -> None:
+    """Remove temporary files and folders of dead processes in `folder`, all or those of `name`."""
+    pattern = re.compile(rf"\.{'.+' if name is None else re.escape(name)}\.[0-9a-f]+\.tmp")
+    for path in folder.iterdir():
+        if not pattern.fullmatch(path.name) or path.is_symlink():
+            continue
+        with _locked(path) as free:
+            if free and path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif free:
+                path.unlink(missing_ok=True)
+
+
+def recover(path: Path) -> None:
+    """Put back a folder whose writer was killed just before it put the new one in its place."""
+    if not path.parent.is_dir():
+        return
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]+\.old")
+    for old in path.parent.iterdir():
+        if not pattern.fullmatch(old.name):
+            continue
+        with _locked(old) as free:
+            if free and path.exists():
+                shutil.rmtree(old, ignore_errors=True)
+            elif free:
+                with suppress(OSError):  # a folder that may only be read: it stays as it is
+                    old.rename(path)
+
+
+def _temporary_name(path: Path, ending: str = "tmp") -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.{ending}")
+
+
+def _make(path: Path, folder: bool) -> tuple[Path, int]:
+    """Make a temporary file or folder for `path` and lock it: its path and open descriptor."""
+    while True:
+        temporary = _temporary_name(path)
+        if folder:
+            temporary.mkdir()
+        else:
+            os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+        try:
+            held = os.open(temporary, os.O_RDONLY if folder else os.O_RDWR)
+        except FileNotFoundError:
+            continue  # taken for a leftover in the moment in which it had no lock
+        lock(held)
+        if is_at(held, temporary):
+            return temporary, held
+        os.close(held)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[bool]:
+    """Try to lock a file or folder that exists; whether this succeeded."""
+    try:
+        held = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        yield False
+        return
+    try:
+        yield lock(held) and is_at(held, path)
+    finally:
+        os.close(held)
 
 
 def _put_in_place(temporary: Path, path: Path) -> None:
-    if not path.exists():
+    """Give the new folder its name; the old one, if there is one, is removed."""
+    if not path.is_dir() or not any(path.iterdir()):
         temporary.rename(path)
-        return
-    old = path.with_name(f".{path.name}.{os.getpid()}.old")
-    path.rename(old)
-    temporary.rename(path)
-    shutil.rmtree(old)
+    elif not _exchange(temporary, path):
+        old = _temporary_name(path, "old")
+        with _locked(path):
+            path.rename(old)
+            temporary.rename(path)  # a kill before this: see `recover`
+            shutil.rmtree(old)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names at once, where the system can; False where it cannot."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    names = os.fsencode(one), os.fsencode(other)
+    done = rename(AT_WORKING_FOLDER, names[0], AT_WORKING_FOLDER, names[1], EXCHANGE)
+    return bool(done == 0)
 
 
 @contextmanager
@@ -75,14 +175,6 @@ def _named(path: Path) -> Iterator[None]:
         if error.errno is not None and error.filename is None:
             error.filename = str(path)
         raise
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove temporary folders of `path` whose process was killed."""
-    for folder in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        process = folder.name.split(".")[-2]
-        if process.isdecimal() and not Path(f"/proc/{process}").exists():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -98,6 +190,8 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path, what: str) -> Any:
     """Read JSON from `path`; `what` names the thing it should be, for the error message."""
+    if not path.parent.exists():
+        recover(path.parent)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

@@ -1,12 +1,15 @@
 """Writing is all or nothing."""
 
 import os
+import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
+from concatmt import files
 from concatmt.errors import UserError
-from concatmt.files import atomic_file, atomic_folder
+from concatmt.files import atomic_file, atomic_folder, read_json, remove_folder, write_text
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
@@ -39,11 +42,111 @@ def test_a_folder_of_another_kind_is_never_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "d" / "precious").read_text() == "x"
 
 
-def test_what_a_killed_process_left_is_removed_and_a_live_ones_kept(tmp_path: Path) -> None:
-    dead, live = tmp_path / ".d.999999999.tmp", tmp_path / f".d.{os.getppid()}.tmp"
-    dead.mkdir()
-    live.mkdir()
-    with atomic_folder(tmp_path / "d", "marker") as folder:
-        (folder / "marker").touch()
-    assert not dead.exists()
-    assert live.exists()
+def die_while_writing(path: Path, folder: bool) -> None:
+    """Write in a child process that is killed with its work half done."""
+    child = os.fork()
+    if not child:
+        with atomic_folder(path, "marker") if folder else atomic_file(path) as temporary:
+            (temporary / "marker" if folder else temporary).write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_what_a_killed_process_left_is_removed_by_the_next_writer(
+    tmp_path: Path, folder: bool
+) -> None:
+    die_while_writing(tmp_path / "d", folder)
+    assert len(list(tmp_path.iterdir())) == 1
+    if folder:
+        with atomic_folder(tmp_path / "d", "marker") as temporary:
+            (temporary / "marker").touch()
+    else:
+        write_text(tmp_path / "d", "whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_restart_with_the_process_id_of_a_killed_one_can_write(
+    tmp_path: Path, folder: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 2)  # as in a container
+    leftover = tmp_path / ".d.2.tmp"  # the name that earlier versions gave
+    leftover.mkdir() if folder else leftover.touch()
+    if folder:
+        with atomic_folder(tmp_path / "d", "marker") as temporary:
+            (temporary / "marker").touch()
+    else:
+        write_text(tmp_path / "d", "whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+
+def test_two_live_writers_of_one_folder_leave_each_other_alone(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "d", "marker") as first:
+        (first / "marker").write_text("first")
+        with atomic_folder(tmp_path / "d", "marker") as second:
+            (second / "marker").write_text("second")
+        assert (tmp_path / "d" / "marker").read_text() == "second"
+    assert (tmp_path / "d" / "marker").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2, 3])
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_kill_between_the_renames_loses_neither_content(
+    tmp_path: Path, renames: int, can_exchange: bool
+) -> None:
+    """The process dies instead of renaming for the nth time; where names cannot be exchanged
+    there is a moment without the folder, and whoever reads it next puts it back."""
+    path = tmp_path / "d"
+    with atomic_folder(path, "marker.json") as folder:
+        (folder / "marker.json").write_text('"old"')
+    child = os.fork()
+    if not child:
+        if not can_exchange:
+            files._exchange = lambda one, other: False  # type: ignore[assignment]
+        rename, done = Path.rename, []
+
+        def rename_or_die(self: Path, target: Path) -> Path:
+            if len(done) == renames:
+                os.kill(os.getpid(), signal.SIGKILL)
+            done.append(target)
+            return rename(self, target)
+
+        Path.rename = rename_or_die  # type: ignore[method-assign]
+        with atomic_folder(path, "marker.json") as folder:
+            (folder / "marker.json").write_text('"new"')
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    new = can_exchange or renames >= 2
+    assert os.waitstatus_to_exitcode(status) == (0 if new else -signal.SIGKILL)
+    assert read_json(path / "marker.json", "thing") == ("new" if new else "old")
+    with atomic_folder(path, "marker.json") as folder:
+        (folder / "marker.json").write_text('"last"')
+    assert read_json(path / "marker.json", "thing") == "last"
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+
+def test_new_files_and_folders_have_the_usual_permissions(tmp_path: Path) -> None:
+    write_text(tmp_path / "f", "")
+    (tmp_path / "usual").touch()
+    with atomic_folder(tmp_path / "d", "marker"):
+        pass
+    (tmp_path / "usual folder").mkdir()
+    assert (tmp_path / "f").stat().st_mode == (tmp_path / "usual").stat().st_mode
+    assert (tmp_path / "d").stat().st_mode == (tmp_path / "usual folder").stat().st_mode
+
+
+def test_a_folder_that_is_removed_is_never_seen_half_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a").touch()
+    seen = []
+    remove = shutil.rmtree
+    monkeypatch.setattr(
+        shutil, "rmtree", lambda path: (seen.append((tmp_path / "d").exists()), remove(path))
+    )
+    remove_folder(tmp_path / "d")
+    assert seen == [False]
+    assert not list(tmp_path.iterdir())

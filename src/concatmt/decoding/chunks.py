@@ -49,12 +49,12 @@ def cut_chunks(parts: Iterable[Part | None], size: ChunkSize) -> Iterator[Chunk]
     chunk = Chunk(0, 0)
     for part in parts:
         if part is not None:
+            if not chunk.parts and part.first == 0:
+                chunk.group = chunk.index  # it continues no document of the chunk before
             chunk.parts.append(part)
         full = len(chunk) >= size.sentences or len(chunk.parts) >= size.parts
         if chunk.parts and (part is None or full):
             yield chunk
             chunk = Chunk(chunk.index + 1, chunk.group)
-        if len(chunk.parts) == 1 and part is not None and part.first == 0:
-            chunk.group = chunk.index
     if chunk.parts:
         yield chunk

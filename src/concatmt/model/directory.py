@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from concatmt import __version__
 from concatmt.errors import UserError
-from concatmt.files import atomic_folder, hash_file, hash_text, read_json, write_json
+from concatmt.files import atomic_folder, hash_file, hash_text, read_json, recover, write_json
 from concatmt.model.config import ModelConfig
 from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
@@ -122,6 +122,8 @@ class _Undrawn(TorchFunctionMode):
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
+    if not folder.is_dir():
+        recover(folder)
     if not folder.is_dir():
         raise UserError(f"{folder}: no such model directory")
     manifest = read_json(path, "model directory")

@@ -1,0 +1,51 @@
+"""Locks that end with their process, however it ends: how a live writer is told from a dead one.
+
+A process id says nothing: in a container every start has the same one. Knows no formats.
+"""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+RETRY_SECONDS = 0.05
+
+
+def lock(descriptor: int) -> bool:
+    """Lock an open file or folder; False if somebody else holds it or the disk has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def lock_file(path: Path, patience: float = 0.0) -> int | None:
+    """Lock the file `path`, which is made if need be; its descriptor, or None if it is taken.
+
+    Closing the descriptor gives the lock back. `patience`: how many seconds to try for.
+    """
+    end = time.monotonic() + patience
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            if time.monotonic() >= end:
+                return None
+            time.sleep(RETRY_SECONDS)
+            continue
+        except OSError:
+            return descriptor  # a disk without locks: go on as one does without them
+        if is_at(descriptor, path):
+            return descriptor
+        os.close(descriptor)  # its holder removed it when he left: lock the one that is there now
+
+
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether `path` still is what was opened."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
