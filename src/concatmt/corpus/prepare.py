@@ -19,7 +19,7 @@ from concatmt.corpus.encode import Encoder, write_split
 from concatmt.corpus.formats import Reader
 from concatmt.corpus.lines import ReadReport
 from concatmt.corpus.spool import read_spooled_side, write_spool
-from concatmt.corpus.store import MANIFEST, Store, write_manifest
+from concatmt.corpus.store import MANIFEST, SplitName, Store, write_manifest
 from concatmt.errors import UserError
 from concatmt.files import atomic_folder
 from concatmt.settings import Settings
@@ -30,7 +30,7 @@ class CorpusConfig(Settings):
     """The raw corpora of each split and what is done with them."""
 
     root: Path = Path()  # relative paths count from here
-    splits: dict[str, list[Reader]] = Field(min_length=1)
+    splits: dict[SplitName, list[Reader]] = Field(min_length=1)
     # What the text pipeline is learnt from: a split, or corpora that are used for nothing else.
     learn_from: str | list[Reader] = "train"
     clean: CleanConfig = CleanConfig()

@@ -10,23 +10,66 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import AfterValidator, ConfigDict, Field
 
 from concatmt.errors import UserError
 from concatmt.files import hash_file, hash_text, read_json, write_json
+from concatmt.settings import Settings, parse_settings
 from concatmt.text.pipeline import TextPipeline
 
 FORMAT, VERSION = "concatmt store", 1
 MANIFEST = "manifest.json"
+TEXT = "text"  # the folder of the text pipeline, beside those of the splits
 FULL_HASH_LIMIT = 32 << 20  # bytes of a store up to which opening it checks every byte
 SAMPLE_BLOCKS, SAMPLE_BLOCK = 64, 16 << 10
 
 Ints = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+
+
+def _inside(name: str) -> str:
+    """A path below the store's folder."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
+        raise ValueError("must be a path inside the store's folder")
+    return name
+
+
+def _plain(name: str) -> str:
+    """The name of a folder in the store that no other part of it uses."""
+    if name == TEXT or len(PurePosixPath(_inside(name)).parts) != 1:
+        raise ValueError(f"a split's name is the name of a folder, without '/', and not {TEXT!r}")
+    return name
+
+
+SplitName = Annotated[str, AfterValidator(_plain)]
+
+
+class _SplitEntry(Settings):
+    model_config = ConfigDict(extra="ignore")
+    statistics: dict[str, Any]
+
+
+class _FileEntry(Settings):
+    model_config = ConfigDict(extra="ignore")
+    bytes: Annotated[int, Field(ge=0)]
+    sha256: str
+    sample: str
+
+
+class _Manifest(Settings):
+    """What opening a store relies on. A manifest comes with its data, from anywhere."""
+
+    model_config = ConfigDict(extra="ignore")
+    # numpy knows types (`O`) that would turn the bytes of a file into addresses.
+    token_type: Literal["uint16", "uint32"]
+    splits: dict[SplitName, _SplitEntry]
+    files: dict[Annotated[str, AfterValidator(_inside)], _FileEntry]
 
 
 @dataclass(frozen=True)
@@ -57,27 +100,42 @@ class Split:
 
     @classmethod
     def open(cls, folder: Path, token_type: str, statistics: Mapping[str, Any]) -> "Split":
-        """Map the files of a split."""
+        """Map the files of a split, refusing arrays that do not fit together."""
 
-        def ints(name: str) -> Ints:
-            return np.asarray(np.memmap(folder / f"{name}.bin", dtype=np.int64, mode="r"))
+        def ints(name: str, end: int) -> Ints:
+            """Numbers that count from 0 up to `end`. All are looked at in small files only."""
+            path = folder / f"{name}.bin"
+            array = _map(path, "int64")
+            small = array.nbytes <= FULL_HASH_LIMIT
+            if (array[0], array[-1]) != (0, end) or (small and (np.diff(array) < 0).any()):
+                raise UserError(f"{path}: damaged: does not count from 0 up to {end:,}")
+            return array
 
         def side(name: str) -> Sentences:
-            path = folder / f"{name}.tokens.bin"
-            tokens = np.asarray(np.memmap(path, dtype=token_type, mode="r"))
-            return Sentences(tokens, ints(f"{name}.offsets"))
+            tokens = _map(folder / f"{name}.tokens.bin", token_type)
+            return Sentences(tokens, ints(f"{name}.offsets", len(tokens)))
 
+        source, target = side("source"), side("target")
+        count = len(source.offsets) - 1
+        if len(target.offsets) - 1 != count:
+            raise UserError(
+                f"{folder}: damaged: {count:,} source and {len(target.offsets) - 1:,} target"
+                " sentences"
+            )
         return cls(
-            folder.name,
-            statistics,
-            side("source"),
-            side("target"),
-            ints("documents"),
-            ints("runs"),
+            folder.name, statistics, source, target, ints("documents", count), ints("runs", count)
         )
 
     def __len__(self) -> int:
         return len(self.source.offsets) - 1
+
+
+def _map(path: Path, kind: str) -> npt.NDArray[Any]:
+    """A file as an array, without reading it."""
+    size = path.stat().st_size
+    if not size or size % np.dtype(kind).itemsize:
+        raise UserError(f"{path}: damaged: {size:,} bytes are not numbers of type {kind}")
+    return np.asarray(np.memmap(path, dtype=kind, mode="r"))
 
 
 class Store:
@@ -107,13 +165,14 @@ class Store:
         body = {key: value for key, value in manifest.items() if key != "hash"}
         if manifest.get("hash") != _hash_manifest(body):
             raise UserError(f"{folder / MANIFEST}: altered since it was written; prepare it anew")
+        parse_settings(_Manifest, manifest, str(folder / MANIFEST))
         _check_files(folder, manifest["files"], verify)
         return cls(folder, manifest)
 
     @cached_property
     def text(self) -> TextPipeline:
         """The text pipeline that made the token ids."""
-        return TextPipeline.load(self.folder / "text")
+        return TextPipeline.load(self.folder / TEXT)
 
     @property
     def hash(self) -> str:
@@ -167,7 +226,8 @@ def _check_files(folder: Path, files: Mapping[str, Any], verify: bool) -> None:
             raise UserError(f"{path}: {kind}: {size:,} bytes, should be {entry['bytes']:,}")
     for name, entry in files.items():
         path = folder / name
-        if verify or total <= FULL_HASH_LIMIT:
+        # The text pipeline is small and decides what every id means.
+        if verify or total <= FULL_HASH_LIMIT or PurePosixPath(name).parts[0] == TEXT:
             same = hash_file(path) == entry["sha256"]
         else:
             same = _hash_sample(path) == entry["sample"]
