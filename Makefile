@@ -7,14 +7,19 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 INPUTS := pyproject.toml constraints.txt
 JOBS ?= 2
+SEED ?= 1
+MINUTES ?= 10
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test fuzz lint format bench clean
 
 demo: $(VENV)/.demo-ready
 	PATH="$(abspath $(BIN)):$$PATH" sh scripts/demo.sh
 
 test: $(VENV)/.dev-ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+fuzz: $(VENV)/.dev-ready
+	$(BIN)/python -m tests.fuzz --seed $(SEED) --minutes $(MINUTES) --jobs $(JOBS)
 
 lint: $(VENV)/.dev-ready
 	$(BIN)/ruff format --check .
@@ -38,4 +43,4 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo fuzz-failures .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,107 @@
+"""Trials in processes of their own: streams that are closed or of another encoding, and kills.
+
+Few, since each starts Python and torch.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.fuzz.damage import copy
+from tests.fuzz.oracle import Command, Done
+from tests.fuzz.trial import Trial
+from tests.fuzz.workbench import QUICK, Workbench
+
+SHELL = ("<&-", ">&-", "2>&-", "| head -1", "< /dev/null", "2> /dev/null", ">&- 2>&-", "| true")
+ENVIRONMENT = (
+    (),
+    (),
+    (("PYTHONIOENCODING", "latin-1"),),
+    (("LC_ALL", "C"), ("PYTHONUTF8", "0"), ("PYTHONCOERCECLOCALE", "0")),
+    (("WORLD_SIZE", "x"),),
+    (("WORLD_SIZE", "2"), ("RANK", "7")),
+    (("RANK", "-1"), ("WORLD_SIZE", "0")),
+    (("OMP_NUM_THREADS", "0"),),
+    (("COLUMNS", "x"),),
+    (("TMPDIR", "/nowhere"),),
+)
+
+
+def odd_streams(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
+    """A command whose streams or environment are not what they usually are."""
+    copy(bench / "pieces", folder / "model")
+    copy(bench / "store", folder / "store")
+    (folder / "in.txt").write_text("Haus\nñ ж 家\n\nx\n" * 20, "utf-8")
+    verbs: list[tuple[str, ...]] = [
+        ("translate", "model", "in.txt", *QUICK),
+        ("translate", "model", *QUICK),
+        ("show", "store", "--count", "1000"),
+        ("score", "model", "in.txt", "--target", "in.txt", "--threads", "1"),
+        ("stats", "store"),
+        (),
+        ("--version",),
+    ]
+    arguments, shell, environment = draw.choice(verbs), "", draw.choice(ENVIRONMENT)
+    if not environment or draw.random() < 0.2:
+        shell = draw.choice(SHELL)
+    # Without stderr there is nowhere to say what is wrong; the exit code must still be right.
+    silent = "2>" in shell
+
+    def check(done: Sequence[Done]) -> str | None:
+        whole = arguments[:1] == ("translate",) and len(arguments) > 8 and not shell
+        if whole and done[-1].stdout.count(b"\n") != 80:
+            return f"{done[-1].stdout.count(10)} lines of 80"
+        return None
+
+    command = Command(arguments, b"", environment, real=True, shell=shell, silent=silent)
+    return Trial((command,), check, what="streams")
+
+
+def killed_prepare(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
+    """`prepare`, killed at some moment, and started again: the same store, and nothing else.
+
+    Every start has the same process id if there are namespaces, as in a container.
+    """
+    for name in ("c.yaml", "train.en", "train.de", "valid.en", "valid.de"):
+        copy(bench / name, folder / name)
+    arguments = ("prepare", "c.yaml", "--output", "store", "--workers", "1")
+    for _ in range(2):
+        process = subprocess.Popen(
+            [*_same_process_id(), sys.executable, "-m", "concatmt", *arguments],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        wait_for_writing = draw.random() < 0.8
+        end = time.monotonic() + 20
+        while wait_for_writing and process.poll() is None and time.monotonic() < end:
+            if list(folder.glob(".store*")) or (folder / "store").exists():
+                break
+            time.sleep(0.001)
+        time.sleep(draw.random() * 0.1)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def check(done: Sequence[Done]) -> str | None:
+        for path in sorted((bench / "store").rglob("*")):
+            other = folder / "store" / path.relative_to(bench / "store")
+            if path.is_file() and (not other.is_file() or path.read_bytes() != other.read_bytes()):
+                return f"{other.relative_to(folder)}: other bytes than without the kills"
+        left = sorted(p.name for p in folder.glob(".store*"))
+        return f"left behind: {left[0]}" if left else None
+
+    return Trial((Command(arguments),), check, what="killed twice")
+
+
+def _same_process_id() -> list[str]:
+    """A prefix under which a command has process id 1 or 2, if the machine allows that."""
+    prefix = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    allowed = subprocess.run([*prefix, "true"], capture_output=True).returncode == 0
+    return prefix if allowed else []
