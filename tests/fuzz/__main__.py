@@ -38,8 +38,15 @@ MAKERS: dict[str, Maker] = {
     "settings": options.odd_setting,
     "streams": processes.odd_streams,
     "kills of prepare": processes.killed_prepare,
+    "kills of train": processes.killed_train,
+    "kills of translate": processes.killed_translate,
 }
-RARE = {"streams": 8, "kills of prepare": 16}  # one in so many rounds: they start processes
+RARE = {
+    "streams": 8,
+    "kills of prepare": 16,
+    "kills of train": 16,
+    "kills of translate": 16,
+}  # one in so many rounds: they start processes
 
 
 @dataclass

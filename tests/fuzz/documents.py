@@ -292,7 +292,8 @@ def score_documents(draw: random.Random, bench: Workbench, folder: Path) -> Tria
 def evaluate_documents(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
     """Files of `contrast` and `translate`, whole or damaged, compared with each other."""
     expected: list[str] = []
-    systems, options = ("a.jsonl", "b.jsonl"), []
+    systems: tuple[str, ...] = ("a.jsonl", "b.jsonl")
+    options: list[str] = []
     if draw.random() < 0.5:
         copy(bench / "run-items.jsonl", folder / "a.jsonl")
         copy(bench / "longer-items.jsonl", folder / "b.jsonl")

@@ -134,7 +134,8 @@ class Parameter:
 
 def parameters(verb: str) -> list[Parameter]:
     """All that a command takes."""
-    names = {(one.name or one.callback.__name__): one.callback for one in app.registered_commands}
+    functions = [one.callback for one in app.registered_commands if one.callback is not None]
+    names = {function.__name__: function for function in functions}
     found = []
     for name, hint in typing.get_type_hints(names[verb], include_extras=True).items():
         if name == "return":

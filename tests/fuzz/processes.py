@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.fuzz.damage import copy
 from tests.fuzz.oracle import Command, Done
 from tests.fuzz.trial import Trial
-from tests.fuzz.workbench import QUICK, Workbench
+from tests.fuzz.workbench import QUICK, SYSTEM, TRANSLATE_LONG, Workbench
 
 SHELL = ("<&-", ">&-", "2>&-", "| head -1", "< /dev/null", "2> /dev/null", ">&- 2>&-", "| true")
 ENVIRONMENT = (
@@ -63,13 +63,66 @@ def odd_streams(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
 
 
 def killed_prepare(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
-    """`prepare`, killed at some moment, and started again: the same store, and nothing else.
-
-    Every start has the same process id if there are namespaces, as in a container.
-    """
+    """`prepare`, killed and started again: the same store, and nothing else."""
     for name in ("c.yaml", "train.en", "train.de", "valid.en", "valid.de"):
         copy(bench / name, folder / name)
     arguments = ("prepare", "c.yaml", "--output", "store", "--workers", "1")
+    _kill_twice(draw, folder, arguments, ".store*")
+
+    def check(done: Sequence[Done]) -> str | None:
+        for path in sorted((bench / "store").rglob("*")):
+            other = folder / "store" / path.relative_to(bench / "store")
+            if path.is_file() and (not other.is_file() or path.read_bytes() != other.read_bytes()):
+                return f"{other.relative_to(folder)}: other bytes than without the kills"
+        return _left(folder, ".store*")
+
+    return Trial((Command(arguments),), check, what="killed twice")
+
+
+def killed_train(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
+    """`train`, killed and started again: the same weights."""
+    for name in ("c.yaml", "store"):
+        copy(bench / name, folder / name)
+    arguments = (
+        *("train", "c.yaml", "--data", "store", "--system", SYSTEM, "--output", "run"),
+        *("--set", "training.max_updates=12"),
+    )
+    _kill_twice(draw, folder, arguments, "run/*")
+
+    def check(done: Sequence[Done]) -> str | None:
+        weights = (folder / "run" / "model" / "model.safetensors").read_bytes()
+        return None if weights == bench.given["weights"] else "other weights than without the kills"
+
+    return Trial((Command(arguments),), check, ("run",), what="killed twice")
+
+
+def killed_translate(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
+    """`translate --resume`, killed and started again: the same bytes."""
+    for name in ("run", "long.txt"):
+        copy(bench / name, folder / name)
+    arguments = (*TRANSLATE_LONG, "--batch", "8", "--resume")
+    _kill_twice(draw, folder, arguments, ".long.out*")
+
+    def check(done: Sequence[Done]) -> str | None:
+        if (folder / "long.out").read_bytes() != bench.given["long"]:
+            return "other bytes than without the kills"
+        return _left(folder, ".long.out*")
+
+    return Trial((Command(arguments),), check, (".long.out.journal",), what="killed twice")
+
+
+def _left(folder: Path, pattern: str) -> str | None:
+    left = sorted(path.name for path in folder.glob(pattern))
+    return f"left behind: {left[0]}" if left else None
+
+
+def _kill_twice(
+    draw: random.Random, folder: Path, arguments: tuple[str, ...], pattern: str
+) -> None:
+    """Start a command and kill it, mostly soon after files that fit `pattern` have appeared.
+
+    Every start has the same process id if the machine has namespaces, as in a container.
+    """
     for _ in range(2):
         process = subprocess.Popen(
             [*_same_process_id(), sys.executable, "-m", "concatmt", *arguments],
@@ -78,26 +131,16 @@ def killed_prepare(draw: random.Random, bench: Workbench, folder: Path) -> Trial
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        wait_for_writing = draw.random() < 0.8
-        end = time.monotonic() + 20
-        while wait_for_writing and process.poll() is None and time.monotonic() < end:
-            if list(folder.glob(".store*")) or (folder / "store").exists():
+        before = set(folder.glob(pattern))
+        end = time.monotonic() + (20 if draw.random() < 0.8 else 0)
+        while process.poll() is None and time.monotonic() < end:
+            if set(folder.glob(pattern)) != before:
                 break
             time.sleep(0.001)
-        time.sleep(draw.random() * 0.1)
+        time.sleep(draw.random() * 0.3)
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-
-    def check(done: Sequence[Done]) -> str | None:
-        for path in sorted((bench / "store").rglob("*")):
-            other = folder / "store" / path.relative_to(bench / "store")
-            if path.is_file() and (not other.is_file() or path.read_bytes() != other.read_bytes()):
-                return f"{other.relative_to(folder)}: other bytes than without the kills"
-        left = sorted(p.name for p in folder.glob(".store*"))
-        return f"left behind: {left[0]}" if left else None
-
-    return Trial((Command(arguments),), check, what="killed twice")
 
 
 def _same_process_id() -> list[str]:

@@ -69,7 +69,9 @@ def _names(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-def _leftovers(folder: Path, before: dict, code: int, trial: Trial) -> str | None:
+def _leftovers(
+    folder: Path, before: dict[str, tuple[int, int]], code: int, trial: Trial
+) -> str | None:
     """Temporary files, or anything that a command that failed has made or changed."""
     for path in folder.rglob("*"):
         if path.name.endswith(UNFINISHED) and path.name not in before:
