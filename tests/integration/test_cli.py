@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from concatmt import __version__
-from concatmt.cli.app import app
+from concatmt.cli.app import app, main
 from tests.conftest import Command
 
 
@@ -77,3 +77,32 @@ def test_output_to_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     command = f"{sys.executable} -m concatmt prepare --help | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (MemoryError(), 2),
+        # As torch says it, on the CPU and on a GPU.
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9"), 2),
+        (RuntimeError("CUDA out of memory. Tried to allocate 20 GiB"), 2),
+        (RuntimeError("shapes differ"), None),
+    ],
+)
+def test_running_out_of_memory_is_one_line_and_other_defects_are_not_hidden(
+    error: Exception,
+    code: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("concatmt.cli.app.app", fail)
+    with pytest.raises(SystemExit if code else RuntimeError) as left:
+        main()
+    if code:
+        assert left.value.code == code  # type: ignore[attr-defined]
+        printed = capsys.readouterr().err
+        assert printed.startswith("concatmt: error: out of memory; use")
+        assert printed.count("\n") == 1

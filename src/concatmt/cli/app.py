@@ -18,6 +18,8 @@ UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 # garbage takes a tenth of the time in which a command starts.
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
+OUT_OF_MEMORY = "out of memory; use smaller batches or a smaller model, or split long sentences"
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -62,6 +64,11 @@ def main() -> None:
             raise
         print(f"concatmt: error: {_one_line(error)}", file=sys.stderr)
         sys.exit(2)
+    except (MemoryError, RuntimeError) as error:
+        if debug or not _is_out_of_memory(error):
+            raise
+        print(f"concatmt: error: {OUT_OF_MEMORY}", file=sys.stderr)
+        sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         if debug:
             raise
@@ -69,6 +76,12 @@ def main() -> None:
         sys.exit(130)
     finally:
         gc.freeze()  # the end of the process frees what is left, without a look at every object
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Python has a type for that; torch has one on GPUs alone, and a sentence on the CPU."""
+    signs = ("can't allocate memory", "not enough memory", "out of memory")
+    return isinstance(error, MemoryError) or any(sign in str(error) for sign in signs)
 
 
 def _one_line(error: Exception) -> str:
