@@ -16,6 +16,7 @@ from concatmt.files import hash_file, hash_text, read_json, write_json, write_te
 from concatmt.settings import Settings, parse_settings
 from concatmt.text.bpe import Merge, Segmenter, learn_merges, read_codes, write_codes
 from concatmt.text.codec import Codec
+from concatmt.text.marian import MarianCodec, MarianConfig, opus_normalise
 from concatmt.text.moses_bpe import (
     MosesBpeCodec,
     MosesBpeConfig,
@@ -32,7 +33,8 @@ from concatmt.text.vocabulary import Vocabulary
 from concatmt.text.whitespace import WhitespaceCodec, WhitespaceConfig, count_words
 
 TextConfig = Annotated[
-    MosesBpeConfig | SentencePieceConfig | WhitespaceConfig, Field(discriminator="kind")
+    MosesBpeConfig | SentencePieceConfig | WhitespaceConfig | MarianConfig,
+    Field(discriminator="kind"),
 ]
 SIDES = ("source", "target")
 Sentences = Callable[
@@ -77,9 +79,11 @@ class TextPipeline:
                 write_text(folder / f"{name}.vocab", "\n".join(codec.vocabulary.symbols) + "\n")
                 continue
             codec.vocabulary.save(folder / f"{name}.vocab")
-        if isinstance(self.source, MosesBpeCodec) and isinstance(self.target, MosesBpeCodec):
-            for side, codec in zip(SIDES, (self.source, self.target), strict=True):
+        for side, codec in zip(SIDES, (self.source, self.target), strict=True):
+            if isinstance(codec, MosesBpeCodec):
                 write_codes(folder / f"{side}.codes", codec.segmenter.merges)
+            elif isinstance(codec, MarianCodec):
+                (folder / f"{side}.spm").write_bytes(codec.model)
 
     def _codecs(self) -> dict[str, Codec]:
         if self.joint:
@@ -115,6 +119,9 @@ def _load_codec(settings: TextSettings, folder: Path, side: str, name: str) -> C
     vocabulary = Vocabulary.load(folder / f"{name}.vocab")
     if isinstance(config, WhitespaceConfig):
         return WhitespaceCodec(vocabulary, config.lowercase)
+    if isinstance(config, MarianConfig):
+        model = (folder / f"{side}.spm").read_bytes()
+        return MarianCodec(model, vocabulary, config, side == "source")
     return _moses_bpe(settings, config, side, read_codes(folder / f"{side}.codes"), vocabulary)
 
 
@@ -137,6 +144,8 @@ def normaliser(settings: TextSettings, side: str) -> Callable[[str], str]:
         language = getattr(settings.languages, side)
         tokenizer = moses_tokenizer(language) if config.tokenise else None
         return lambda text: moses_normalise(tokenizer, text, config)
+    if isinstance(config, MarianConfig):
+        return opus_normalise if config.normalise == "opus" else str
     lower = (lambda text: text.lower()) if config.lowercase else str
     if isinstance(config, WhitespaceConfig):
         return lambda text: " ".join(lower(text).split())
@@ -146,6 +155,8 @@ def normaliser(settings: TextSettings, side: str) -> Callable[[str], str]:
 def learn_pipeline(settings: TextSettings, source: Sentences, target: Sentences) -> TextPipeline:
     """Learn a pipeline from the normalised training sentences of both sides."""
     config = settings.text
+    if isinstance(config, MarianConfig):
+        raise UserError("text.kind: marian comes with an imported model; use prepare --text MODEL")
     if isinstance(config, SentencePieceConfig):
         return _learn_sentencepiece(settings, config, source, target)
     counts = count_words(source()), count_words(target())

@@ -1,0 +1,278 @@
+"""MarianMT directories of Hugging Face's transformers become models of ours.
+
+Safetensors, or else pytorch_model.bin, which is read without running any of its pickled code.
+Every tensor and every option that changes the function finds its place or is refused by name.
+"""
+
+import pickle
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from concatmt.convert.imported import Imported
+from concatmt.convert.weights import Rows, Weights, build, stack_blocks
+from concatmt.errors import UserError
+from concatmt.files import read_json
+from concatmt.model.config import Architecture, ModelConfig, StackConfig, SystemConfig
+from concatmt.model.encodings import PositionConfig, sinusoid
+from concatmt.model.systems import parse_system
+from concatmt.text.marian import MarianConfig
+
+CONFIG, TOKENIZER = "config.json", "tokenizer_config.json"
+SAFE, PICKLED = "model.safetensors", "pytorch_model.bin"
+ACTIVATIONS: dict[str, Literal["relu", "swish"]] = {
+    "swish": "swish",
+    "silu": "swish",
+    "relu": "relu",
+}
+SYSTEM = "concatmt_system"  # in config.json of directories that we exported
+# Options that only one value of fits our Transformer; absent means that value.
+ONLY = {
+    "scale_embedding": True,
+    "normalize_before": False,
+    "normalize_embedding": False,
+    "add_final_layer_norm": False,
+}
+
+
+def is_marian_directory(path: Path) -> bool:
+    """Whether a path looks like one: a folder whose config.json is of Hugging Face's kind."""
+    if not (path / CONFIG).is_file():
+        return False
+    config = read_json(path / CONFIG, "model directory")
+    return isinstance(config, dict) and "model_type" in config
+
+
+def import_hugging_face(folder: Path, positions: str | None = None) -> Imported:
+    """The model and its text; `positions`: "marian" for Marian's own frequencies."""
+    config = read_json(folder / CONFIG, "Hugging Face directory")
+    _check(config, folder)
+    tokenizer: dict[str, Any] = {}
+    if (folder / TOKENIZER).is_file():
+        tokenizer = read_json(folder / TOKENIZER, "Hugging Face directory")
+    weights = Weights(_tensors(folder), str(folder))
+    frequencies = _frequencies(weights, config)
+    if positions == "marian":
+        frequencies = "half-1"
+    source, target = _vocabularies(folder, config, tokenizer)
+    shared = bool(config.get("share_encoder_decoder_embeddings", True))
+    start = config.get("decoder_start_token_id", config["pad_token_id"])
+    architecture = Architecture(
+        dim=config["d_model"],
+        encoder=_stack(config, "encoder"),
+        decoder=_stack(config, "decoder"),
+        embeddings="shared" if shared else "decoder-tied",
+        dropout=config.get("dropout", 0.1),
+        attention_dropout=config.get("attention_dropout", 0.0),
+        activation_dropout=config.get("activation_dropout", 0.0),
+        activation=ACTIVATIONS[config["activation_function"]],
+        positions=PositionConfig(first=0, frequencies=frequencies),
+        output_bias=True,
+        start="end" if start == target.end else "zero",
+    )
+    system = parse_system(config[SYSTEM]) if SYSTEM in config else SystemConfig()
+    model_config = ModelConfig(
+        architecture=architecture,
+        system=system,
+        source_vocabulary=len(source.vocabulary()),
+        target_vocabulary=len(target.vocabulary()),
+        sentence_length=config.get("concatmt_sentence_length"),
+    )
+    tensors = _embeddings(weights, source, target, shared, system.sentences > 1)
+    layers = {"encoder": architecture.encoder.layers, "decoder": architecture.decoder.layers}
+    tensors |= stack_blocks(layers, lambda side, layer: _block(weights, side, layer))
+    model = build(model_config, tensors, weights)
+    text = MarianConfig(vocabulary="joint" if source == target else "separate")
+    spm = [_bytes(folder / f"{side}.spm") for side in ("source", "target")]
+    return Imported(
+        model=model,
+        text=text,
+        source=source.vocabulary(),
+        target=target.vocabulary(),
+        source_spm=spm[0],
+        target_spm=spm[1],
+        languages=(tokenizer.get("source_lang") or "und", tokenizer.get("target_lang") or "und"),
+        origin=f"the Hugging Face directory {folder.name}",
+        papers=[path for path in (folder / "README.md", folder / "LICENSE") if path.is_file()],
+    )
+
+
+def _check(config: dict[str, Any], folder: Path) -> None:
+    kind = config.get("model_type")
+    if kind != "marian":
+        raise UserError(f"{folder}: a model of type {kind!r}; only 'marian' can be imported")
+    needed = ("d_model", "activation_function", "vocab_size", "pad_token_id", "eos_token_id")
+    if missing := [key for key in needed if key not in config]:
+        raise UserError(f"{folder / CONFIG}: has no {missing[0]!r}")
+    if config["activation_function"] not in ACTIVATIONS:
+        raise UserError(
+            f"{folder / CONFIG}: activation_function {config['activation_function']!r} is not one"
+            f" of {', '.join(ACTIVATIONS)}"
+        )
+    for key, value in ONLY.items():
+        if config.get(key, value) != value:
+            raise UserError(f"{folder / CONFIG}: {key} {config[key]!r} has no equal here")
+    start = config.get("decoder_start_token_id", config["pad_token_id"])
+    pads = (config["pad_token_id"], config.get("decoder_vocab_size", 0) - 1)
+    if start not in (*pads, config["eos_token_id"]):
+        raise UserError(
+            f"{folder / CONFIG}: decoder_start_token_id {start} is neither padding nor the end"
+        )
+
+
+def _stack(config: dict[str, Any], side: str) -> StackConfig:
+    return StackConfig(
+        layers=config[f"{side}_layers"],
+        heads=config[f"{side}_attention_heads"],
+        feed_forward=config[f"{side}_ffn_dim"],
+    )
+
+
+def _tensors(folder: Path) -> dict[str, Tensor]:
+    if (folder / SAFE).is_file():
+        try:
+            return load_file(folder / SAFE)
+        except SafetensorError as error:
+            raise UserError(f"{folder / SAFE}: damaged: {error}") from error
+    if not (folder / PICKLED).is_file():
+        raise UserError(f"{folder}: has neither {SAFE} nor {PICKLED}")
+    try:
+        state = torch.load(folder / PICKLED, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError) as error:
+        raise UserError(
+            f"{folder / PICKLED}: damaged, or it holds more than tensors; save it as safetensors"
+        ) from error
+    if not isinstance(state, dict) or not all(isinstance(t, Tensor) for t in state.values()):
+        raise UserError(f"{folder / PICKLED}: not a dictionary of tensors")
+    return state
+
+
+def _frequencies(weights: Weights, config: dict[str, Any]) -> Any:
+    """Which sinusoid the position tables hold, if the file has them."""
+    found = "half"
+    for side in ("encoder", "decoder"):
+        name = f"model.{side}.embed_positions.weight"
+        if name not in weights:
+            continue
+        table = weights.take(name)
+        places = torch.arange(len(table))
+        for frequencies in ("half", "half-1"):
+            if torch.allclose(table, sinusoid(places, config["d_model"], frequencies), atol=1e-3):
+                found = frequencies
+                break
+        else:
+            raise weights.refusal(f"{name!r} is no table of sinusoids: trained positions")
+    return found
+
+
+def _vocabularies(
+    folder: Path, config: dict[str, Any], tokenizer: dict[str, Any]
+) -> tuple[Rows, Rows]:
+    separator = tokenizer.get("sep_token")
+    source = _rows(folder / "vocab.json", config["vocab_size"], config, separator)
+    if not tokenizer.get("separate_vocabs"):
+        return source, source
+    size = config.get("decoder_vocab_size") or config["vocab_size"]
+    return source, _rows(folder / "target_vocab.json", size, config, separator)
+
+
+def _rows(path: Path, size: int, config: dict[str, Any], separator: str | None) -> Rows:
+    ids = read_json(path, "Hugging Face directory")
+    if not isinstance(ids, dict) or not all(isinstance(i, int) for i in ids.values()):
+        raise UserError(f"{path}: not a vocabulary: expected symbols with their ids")
+    if sorted(ids.values()) != list(range(size)):
+        raise UserError(
+            f"{path}: {len(ids)} symbols whose ids are not 0 to {size - 1}, each once, as"
+            f" {CONFIG} says"
+        )
+    symbols = sorted(ids, key=ids.__getitem__)
+    for needed in ("</s>", "<unk>", "<pad>"):
+        if needed not in ids:
+            raise UserError(f"{path}: has no {needed}")
+    return Rows(
+        symbols,
+        end=ids["</s>"],
+        unk=ids["<unk>"],
+        pad=ids["<pad>"],
+        separator=ids.get(separator) if separator else None,
+    )
+
+
+def _embeddings(
+    weights: Weights, source: Rows, target: Rows, shared: bool, windows: bool
+) -> dict[str, Tensor]:
+    """Shared: `model.shared.weight` rules; other copies in the file are known to go astray."""
+    names = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
+    if shared:
+        table = weights.take("model.shared.weight")
+        for name in (*names, "lm_head.weight"):
+            if name in weights and not torch.equal(weights.take(name), table):
+                raise weights.refusal(
+                    f"{name!r} differs from 'model.shared.weight', with which it should be tied;"
+                    " remove the wrong one from the file (Helsinki's own repair keeps"
+                    " 'model.shared.weight')"
+                )
+        encoder = decoder = output = table
+    else:
+        encoder, decoder = weights.take(names[0]), weights.take(names[1])
+        output = weights.take("lm_head.weight") if "lm_head.weight" in weights else decoder
+        if not torch.equal(output, decoder):
+            raise weights.refusal("'lm_head.weight' differs from the decoder's embeddings")
+    bias = torch.zeros(len(output))
+    if "final_logits_bias" in weights:
+        bias = weights.take("final_logits_bias").flatten()
+    for what, rows, table in (("source", source, encoder), ("target", target, decoder)):
+        if len(table) != len(rows.symbols):
+            raise weights.refusal(
+                f"embeddings of {len(table)} {what} symbols, but the vocabulary has"
+                f" {len(rows.symbols)}"
+            )
+        assert rows.pad is not None
+        if bool(table[rows.pad].any()):
+            raise weights.refusal(f"the {what} row of <pad> is not zero")
+    return {
+        "source_embedding.weight": source.matrix(encoder),
+        "target_embedding.weight": target.matrix(decoder),
+        "output.weight": target.matrix(output),
+        "output.bias": target.bias(bias, windows),
+    }
+
+
+def _block(weights: Weights, side: str, layer: int) -> dict[str, Tensor]:
+    """The tensors of one block under our names; projections of one input are stacked."""
+    tensors = {}
+    for kind in ("weight", "bias"):
+
+        def take(*names: str, kind: str = kind) -> Tensor:
+            prefix = f"model.{side}.layers.{layer}"
+            return torch.cat([weights.take(f"{prefix}.{name}.{kind}") for name in names])
+
+        for ours, theirs in NAMES.items():
+            if side == "decoder" or not ours.startswith("cross"):
+                tensors[f"{ours}.{kind}"] = take(*theirs)
+    return tensors
+
+
+NAMES = {
+    "self_attention.qkv": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+    "self_attention.output": ("self_attn.out_proj",),
+    "self_attention_norm": ("self_attn_layer_norm",),
+    "cross_attention.q": ("encoder_attn.q_proj",),
+    "cross_attention.kv": ("encoder_attn.k_proj", "encoder_attn.v_proj"),
+    "cross_attention.output": ("encoder_attn.out_proj",),
+    "cross_attention_norm": ("encoder_attn_layer_norm",),
+    "feed_forward_in": ("fc1",),
+    "feed_forward_out": ("fc2",),
+    "feed_forward_norm": ("final_layer_norm",),
+}
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise UserError(f"{path.parent}: has no {path.name}, which its text needs") from error
