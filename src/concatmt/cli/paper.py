@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from concatmt.cli.app import app
+from concatmt.cli.options import SetOption
 
 
 @app.command()
@@ -32,6 +33,7 @@ def paper(
     system: Annotated[str, typer.Option(help="With run: the system.")] = "",
     seed: Annotated[int, typer.Option(help="With run: the seed.")] = 1,
     rate: Annotated[float | None, typer.Option(help="With run: the learning rate.")] = None,
+    set_: SetOption = None,
 ) -> None:
     """Tables and figures of the paper: what is missing is run, ours is printed beside the paper's.
 
@@ -50,6 +52,8 @@ def paper(
         concatmt paper report --setting testbed-en-ru
 
         concatmt paper all --setting en-ru-opensubtitles --dry-run
+
+        concatmt paper en-de-cd --setting en-de-iwslt17 --set corpus.root=corpora/en-de
     """
     from concatmt.experiments import paper_command as commands
 
@@ -66,8 +70,10 @@ def paper(
     elif what == commands.REPORT:
         print(commands.report(setting, results))
     elif what == "run":
-        commands.run_one(setting, system, seed, rate, work, results)
+        commands.run_one(setting, set_ or [], system, seed, rate, work, results)
     else:
         cluster = {"timeout_min": minutes, **({"slurm_partition": partition} if partition else {})}
-        request = commands.Request(what, setting, seeds, launcher, jobs, cluster, work, results)
+        request = commands.Request(
+            *(what, setting, seeds, launcher, jobs, cluster, work, results), tuple(set_ or ())
+        )
         print(request.plan() if dry_run else request.table())

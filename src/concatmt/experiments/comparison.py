@@ -13,7 +13,7 @@ from concatmt.evaluation.outcomes import System
 from concatmt.evaluation.resampling import Estimate
 from concatmt.evaluation.significance import holm
 from concatmt.experiments.paper_figures import Paper, Table
-from concatmt.experiments.results import Results, RunRecord
+from concatmt.experiments.results import RUNS, Results, RunRecord
 from concatmt.experiments.setting import Setting, is_system
 
 CONTROLS = ("d0", "far")  # tasks of the testbed that need no context, or cannot use it
@@ -45,6 +45,7 @@ class Comparison:
     chance: float
     items: int
     rows: tuple[Row, ...]
+    remark: str | None = None  # on the paper's own data: contexts, items and conventions
 
 
 def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comparison:
@@ -58,7 +59,9 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
             " compared; run the table without --dry-run"
         )
     names = [row for row in table.rows if setting.ours(row) in runs and row != reference]
-    systems = [_system(setting.ours(row), runs, results) for row in (reference, *names)]
+    records = [one for row in (reference, *names) for one in runs[setting.ours(row)]]
+    _check_comparable(setting, records, results)
+    systems = [_system(setting.ours(row), runs, results, table) for row in (reference, *names)]
     found = {(one.kind, one.name): one for one in figures(systems, kinds=KINDS)}
     everything = found["all", "all items"]
     gains = [one for one in everything.differences if one is not None]
@@ -72,7 +75,32 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
             continue
         place = 0 if row == reference else 1 + names.index(row)
         rows.append(_row(row, ours, table, reference, place, found, runs[ours]))
-    return Comparison(table, reference, everything.chance or 0.0, everything.count, tuple(rows))
+    chance, count = everything.chance or 0.0, everything.count
+    remark = _remark(setting, table, records[0])
+    return Comparison(table, reference, chance, count, tuple(rows), remark)
+
+
+def _check_comparable(setting: Setting, runs: Sequence[RunRecord], results: Results) -> None:
+    """On the paper's own data, refuse what was not scored and translated as in the paper."""
+    for one in runs if setting.dials is None else ():
+        problem = None
+        if "context" not in one.signature:
+            problem = f"scored without the contexts of {', '.join(setting.sets)}"
+        elif f"unit:{setting.convention}" not in one.bleu_signature:
+            problem = f"its BLEU is not by the convention {setting.convention}"
+        if problem is not None:
+            raise UserError(
+                f"{results.folder}: {one.name}: {problem}; delete its line in {RUNS}, and it is"
+                " scored again"
+            )
+
+
+def _remark(setting: Setting, table: Table, run: RunRecord) -> str | None:
+    if setting.dials is not None:
+        return None
+    items = "" if table.items == "all" else f" (of {table.items}, as in the paper's table)"
+    counts = f"items with context: {run.signature['context']}{items}"
+    return f"{counts}; ties: {run.signature['ties']}; BLEU: {run.bleu_signature.split(';')[0]}"
 
 
 def _row(
@@ -144,11 +172,15 @@ def _mean_loss(runs: Sequence[RunRecord], rate: float) -> float:
     return statistics.fmean(one.stages[-1].valid_current for one in runs if one.rate == rate)
 
 
-def _system(name: str, runs: dict[str, list[RunRecord]], results: Results) -> System:
-    """All seeds of a system, without the controls."""
+def _system(name: str, runs: dict[str, list[RunRecord]], results: Results, table: Table) -> System:
+    """All seeds of a system, on the items of a table, without the controls."""
     files = []
     for record in runs[name]:
         file = results.outcomes(record)
-        kept = tuple(one for one in file.outcomes if one.phenomenon not in CONTROLS)
+        kept = tuple(
+            one
+            for one in file.outcomes
+            if one.phenomenon not in CONTROLS and (table.items == "all" or one.distance != 0)
+        )
         files.append(replace(file, outcomes=kept))
     return System(name, tuple(files))

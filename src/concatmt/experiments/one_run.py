@@ -5,6 +5,7 @@ is the same to the bit. Knows the setting; does not know which runs there are.
 """
 
 import shlex
+import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -12,29 +13,33 @@ from pathlib import Path
 from typing import Any
 
 from concatmt.config import Config
-from concatmt.corpus.document import Document
-from concatmt.corpus.lines import ReadReport
 from concatmt.corpus.prepare import prepare
-from concatmt.decoding.contrast import Contrast, ContrastConfig
+from concatmt.decoding.contrast import Contrast
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.translation import TranslateConfig
 from concatmt.decoding.translator import Translator
 from concatmt.evaluation.items import answer_set, item_record
-from concatmt.evaluation.quality import bleu
-from concatmt.evaluation.sets import read_set
+from concatmt.evaluation.quality import Convention, Translated, bleu, lines
+from concatmt.evaluation.sets import ContrastiveSet
+from concatmt.experiments.material import (
+    STORE,
+    TESTBED,
+    config_of,
+    context_counts,
+    contrastive_sets,
+    test_documents,
+)
 from concatmt.experiments.results import Results, RunRecord, Stage
 from concatmt.experiments.setting import Setting
 from concatmt.files import read_json, write_json
 from concatmt.model.directory import load_model
 from concatmt.model.systems import parse_system
 from concatmt.progress import progress
-from concatmt.settings import load_settings
 from concatmt.testbed.corpus import write_testbed
 from concatmt.testbed.dials import parse_dials
 from concatmt.training.run import Run
 from concatmt.training.train import Task, train
 
-TESTBED, STORE = "corpus", "store"
 DECODING = TranslateConfig(mode="redecode")  # the paper's
 
 
@@ -58,11 +63,13 @@ class Job:
         """What does the run, wherever data and results are."""
         words = ["concatmt", "paper", "run", "--setting", self.setting.name]
         words += ["--system", self.system, "--seed", str(self.seed), "--rate", f"{self.rate:g}"]
+        for change in self.setting.lasting_changes:
+            words += ["--set", change]
         return shlex.join(words)
 
     def config(self) -> Config:
         """The preset with the setting's overrides."""
-        return load_settings(Config, self.setting.config, overrides(self.setting, self.work))
+        return config_of(self.setting, self.work)
 
     def task(self, updates: int | None) -> Task:
         """Training up to so many updates."""
@@ -76,19 +83,12 @@ class Job:
         return Task(self.work / STORE, parse_system(self.system), config.model, training, self.seed)
 
 
-def overrides(setting: Setting, work: Path) -> list[str]:
-    """What is set beside the preset."""
-    root = [f"corpus.root={work / TESTBED}"] if setting.dials is not None else []
-    return [*setting.overrides, *root]
-
-
 def make_data(setting: Setting, work: Path) -> None:
     """The corpus, if it is generated, and the store, unless they are there."""
     if setting.dials is not None and not (work / TESTBED / "card.json").is_file():
         write_testbed(parse_dials(**setting.dials), work / TESTBED)
     if not (work / STORE / "manifest.json").is_file():
-        config = load_settings(Config, setting.config, overrides(setting, work))
-        corpus, text = config.to_prepare()
+        corpus, text = config_of(setting, work).to_prepare()
         prepare(corpus, text, work / STORE)
 
 
@@ -107,14 +107,13 @@ def carry_out(job: Job, results: Results) -> RunRecord | None:
     model, contrast, items = _scored(job)
     stages.append(_stage(job.folder, items))
     translator = Translator(model.engine, model.text, DECODING, identity=model.identity)
-    documents = test_documents(job)
+    documents = test_documents(job.setting, job.work)
     translated = [
         [one.text for one in of_document]
         for of_document in translator.translate_documents([d.source for d in documents])
     ]
     references = [list(document.target) for document in documents]
-    metric = bleu("sentence")
-    figure = metric.corpus_score(_flat(translated), [_flat(references)])
+    quality, quality_signature = _bleu(translated, references, job.setting.convention)
     record = RunRecord(
         system=job.system,
         seed=job.seed,
@@ -122,8 +121,8 @@ def carry_out(job: Job, results: Results) -> RunRecord | None:
         signature={**contrast.signature.values, **_data_signature(job)},
         parameters=sum(p.numel() for p in load_model(Run(job.folder).model).parameters()),
         stages=tuple(stages),
-        bleu=figure.score,
-        bleu_signature=f"{metric.get_signature()}; {translator.signature}",
+        bleu=quality,
+        bleu_signature=f"{quality_signature}; {translator.signature}",
         seconds=time.monotonic() - start,
         command=job.command,
     )
@@ -147,38 +146,34 @@ def _earlier_stage(job: Job, updates: int | None) -> Stage | None:
 def _scored(job: Job) -> tuple[LoadedModel, Contrast, list[dict[str, Any]]]:
     """The run's model as it is, and what it says to the contrastive sets."""
     model = LoadedModel.load(Run(job.folder).model)
-    contrast = Contrast(model, ContrastConfig())
-    return model, contrast, score(contrast, sets(job))
+    contrast = Contrast(model, job.setting.contrast)
+    return model, contrast, score(contrast, contrastive_sets(job.setting, job.work))
 
 
-def sets(job: Job) -> list[Path]:
-    """The contrastive files."""
-    if job.setting.dials is not None:
-        return sorted((job.work / TESTBED / "contrastive").glob("*.jsonl"))
-    corpus, _ = job.config().to_prepare()
-    return [corpus.root / name for name in job.setting.sets]
-
-
-def score(contrast: Contrast, paths: list[Path]) -> list[dict[str, Any]]:
-    """Every item of the files, with the model's verdict and scores."""
+def score(contrast: Contrast, sets: list[ContrastiveSet]) -> list[dict[str, Any]]:
+    """Every item of the sets, with the model's verdict and scores."""
     records = []
-    for path in paths:
-        one = read_set(path)
+    for one in sets:
+        if one.remark:
+            print(f"note: {one.name}: {one.remark}", file=sys.stderr)
         with progress(f"contrast {one.name}", len(one.items)) as bar:
             answers = answer_set(contrast, one, bar)
         records += [item_record(item, said) for item, said in zip(one.items, answers, strict=True)]
     return records
 
 
-def test_documents(job: Job) -> list[Document]:
-    """The test split as text."""
-    corpus, _ = job.config().to_prepare()
-    report = ReadReport()
-    return [
-        document
-        for reader in corpus.splits["test"]
-        for document in reader.documents(corpus.root, report)
-    ]
+def _bleu(
+    translated: list[list[str]], references: list[list[str]], convention: Convention
+) -> tuple[float, str]:
+    """BLEU under a convention, and its signature."""
+    ours, theirs = (
+        lines(Translated(tuple(map(tuple, documents))), convention)
+        for documents in (translated, references)
+    )
+    metric = bleu(convention)
+    value = metric.corpus_score(ours, [theirs]).score
+    unit = "" if convention == "sentence" else f"|unit:{convention}"
+    return value, f"{metric.get_signature()}{unit}"
 
 
 def _stage(folder: Path, items: list[dict[str, Any]]) -> Stage:
@@ -197,8 +192,9 @@ def _stage(folder: Path, items: list[dict[str, Any]]) -> Stage:
 
 def _data_signature(job: Job) -> dict[str, str | int]:
     settings = Run(job.folder).description()["settings"]
-    return {"setting": job.setting.name, "data": settings["data"][:12], "seed": job.seed}
-
-
-def _flat(documents: list[list[str]]) -> list[str]:
-    return [sentence for document in documents for sentence in document]
+    found = {"setting": job.setting.name, "data": settings["data"][:12], "seed": job.seed}
+    if job.setting.dials is None:
+        found["context"] = context_counts(contrastive_sets(job.setting, job.work))
+    if job.setting.lasting_changes:
+        found["set"] = " ".join(job.setting.lasting_changes)
+    return found

@@ -1,5 +1,6 @@
 """What `concatmt paper` prints: lists, plans and tables, as Markdown."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from concatmt.corpus.store import Split, Store
 from concatmt.errors import UserError
 from concatmt.experiments.comparison import compare
 from concatmt.experiments.encoding_figures import DIM, components_for
-from concatmt.experiments.one_run import STORE, Job, carry_out, make_data
+from concatmt.experiments.material import STORE
+from concatmt.experiments.material import check as check_material
+from concatmt.experiments.one_run import Job, carry_out, make_data
 from concatmt.experiments.paper_check import TOLERANCE, inconsistencies, recompute
 from concatmt.experiments.paper_figures import paper
 from concatmt.experiments.questions import answers
@@ -90,16 +93,25 @@ def check() -> str:
 
 
 def run_one(
-    name: str, system: str, seed: int, rate: float | None, work: Path, results: Path
+    name: str,
+    changes: Sequence[str],
+    system: str,
+    seed: int,
+    rate: float | None,
+    work: Path,
+    results: Path,
 ) -> None:
-    """One run, from data to its line of results."""
-    where = setting(name)
+    """One run, from data to its line of results; `changes` are those of `--set`."""
+    where = setting(name).changed(changes)
     if not system:
         raise UserError("--system: give the system to run, as in --system s4to4+cd")
     rate = where.rates[0] if rate is None else rate
-    job = Job(where, system_name(parse_system(system)), seed, rate, work / name)
+    job = Job(where, system_name(parse_system(system)), seed, rate, work / where.name)
+    found = Results(results / where.name)
+    found.check_changes(where.lasting_changes)
+    check_material(where, job.work, "local", 1)
     make_data(where, job.work)
-    carry_out(job, Results(results / name))
+    carry_out(job, found)
 
 
 def questions(name: str, results: Path) -> str:
@@ -137,11 +149,12 @@ class Request:
     cluster: dict[str, Any]
     work_root: Path
     results_root: Path
+    changes: tuple[str, ...] = ()
 
     @property
     def setting(self) -> Setting:
         """The setting; an error if it has no such table."""
-        found = setting(self.setting_name)
+        found = setting(self.setting_name).changed(self.changes)
         if self.table_name not in (*found.tables, EVERY):
             hint = nearest(self.table_name, found.tables) or f"; it has {', '.join(found.tables)}"
             raise UserError(f"{self.table_name}: no table of {self.setting_name}{hint}")
@@ -170,6 +183,7 @@ class Request:
 
     def table(self) -> str:
         """Run what is missing, then print."""
+        self.results.check_changes(self.setting.lasting_changes)
         while jobs := missing(self.setting, self.systems, self.work, self.results, self.seeds):
             launch(jobs, self.results, self.launcher, self.processes, self.cluster)
         names = self.setting.tables if self.table_name == EVERY else (self.table_name,)

@@ -6,6 +6,7 @@ Read-only data that ship with the package. Does not judge them.
 import functools
 from collections.abc import Mapping
 from importlib import resources
+from typing import Literal
 
 from concatmt.settings import Settings
 
@@ -19,6 +20,7 @@ class Table(Settings):
     details: str | None = None
     bold: tuple[str, ...] = ()
     sample_sizes: tuple[int, ...] = ()
+    items: Literal["all", "d>0"] = "all"  # behind its accuracy: ContraPro's with another sentence
 
     def row(self, system: str) -> dict[str, float]:
         """Column -> figure."""

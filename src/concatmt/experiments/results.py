@@ -80,6 +80,17 @@ class Results:
                 ) from error
         return found
 
+    def check_changes(self, changes: Sequence[str]) -> None:
+        """Refuse to mix runs with other changes by `--set` than those that are there."""
+        ours = " ".join(changes) or None
+        for one in self.runs():
+            theirs = one.signature.get("set")
+            if theirs != ours:
+                raise UserError(
+                    f"{self.folder}: has runs made with --set {theirs or '(nothing)'}, not"
+                    f" {ours or '(nothing)'}; give another folder with --results"
+                )
+
     def add(
         self,
         record: RunRecord,

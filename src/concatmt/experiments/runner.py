@@ -12,6 +12,7 @@ from typing import Any
 
 from concatmt.errors import UserError
 from concatmt.experiments.comparison import chosen_runs
+from concatmt.experiments.material import check
 from concatmt.experiments.one_run import Job, make_data
 from concatmt.experiments.paper_figures import Paper
 from concatmt.experiments.results import Results
@@ -52,6 +53,7 @@ def launch(
     jobs: Sequence[Job], results: Results, launcher: str, processes: int, cluster: dict[str, Any]
 ) -> None:
     """Do the runs, `processes` at a time on this machine or all of them on a cluster."""
+    check(jobs[0].setting, jobs[0].work, launcher, len(jobs))
     make_data(jobs[0].setting, jobs[0].work)
     commands = [(job, [sys.executable, "-m", *command(job, results)]) for job in jobs]
     if launcher == "slurm":
@@ -68,6 +70,8 @@ def launch(
 def command(job: Job, results: Results) -> list[str]:
     """How a run is started."""
     places = ["--work", str(job.work.parent), "--results", str(results.folder.parent)]
+    changes = set(job.setting.changes) - set(job.setting.lasting_changes)
+    places += [word for change in sorted(changes) for word in ("--set", change)]
     return [*shlex.split(job.command), *places]
 
 
@@ -90,7 +94,7 @@ def plan(
             f" all: {setting.cost.pairs / 1e9:g} G token pairs at"
             f" {setting.cost.pairs_per_second:,.0f}/s (an estimate, with so many epochs assumed)"
         )
-        lines.append(
-            f"concatmt prepare {setting.config} --output {shlex.quote(str(work / 'store'))}"
-        )
+        words = ["concatmt", "prepare", setting.config, "--output", str(work / "store")]
+        words += [word for change in setting.changes for word in ("--set", change)]
+        lines.append(shlex.join(words))
     return lines + [shlex.join(command(job, results)) for job in jobs]

@@ -7,7 +7,9 @@ values of the miniature were chosen before its runs (docs/protocol.md). Does not
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from concatmt.decoding.contrast import ContrastConfig
 from concatmt.errors import UserError
+from concatmt.evaluation.quality import Convention
 from concatmt.experiments.paper_figures import Paper
 from concatmt.model.systems import parse_system
 from concatmt.settings import Settings, nearest
@@ -54,7 +56,20 @@ class Setting(Settings):
     stages: tuple[int, ...] = ()  # updates after which a run is scored; the last is its end
     stand_ins: Mapping[str, str] = {}  # the paper's system -> the one that fits the smaller model
     sets: tuple[str, ...] = ()  # contrastive files, in the folder of the corpora
+    documents: str | None = None  # ContraPro's extracted subtitles, in the folder of the corpora
+    convention: Convention = "sentence"  # of BLEU
+    contrast: ContrastConfig = ContrastConfig()
+    changes: tuple[str, ...] = ()  # given by `--set`
     cost: Cost | None = None
+
+    def changed(self, changes: Sequence[str]) -> "Setting":
+        """The setting with what `--set` says."""
+        return self.model_copy(update={"changes": tuple(changes)})
+
+    @property
+    def lasting_changes(self) -> tuple[str, ...]:
+        """Those that decide figures: where the corpora are does not."""
+        return tuple(one for one in self.changes if not one.startswith("corpus.root="))
 
     def systems(self, paper: Paper) -> list[str]:
         """All systems of its tables, in the paper's order and notation."""
@@ -92,6 +107,13 @@ EN_DE = ("en-de-cd", "en-de-details")
 EN_DE_HIGH = ("en-de-high-resource", "en-de-high-resource-details", "benchmark-en-de")
 GRID = (7e-4, 9e-4, 1e-3, 3e-3)  # appendix B
 VOITA = ("deixis_test", "lex_cohesion_test", "ellipsis_infl", "ellipsis_vp")
+# As ContraPro's own folder is after its script has extracted the subtitles, and with its rule.
+CONTRAPRO: dict[str, Any] = {
+    "sets": ("contrapro/contrapro.json",),
+    "documents": "contrapro/documents",
+    "convention": "paper-en-de",
+    "contrast": ContrastConfig(ties="wrong"),
+}
 # A quarter of the dimensions, as 128 of 512.
 QUARTER = {
     "s4to4+cd+lrn+pse128": "s4to4+cd+lrn+pse16",
@@ -170,6 +192,8 @@ SETTINGS = {
             tables=EN_RU,
             rates=GRID,
             sets=tuple(f"consistency_testsets/{name}.json" for name in VOITA),
+            convention="paper-en-ru",
+            contrast=ContrastConfig(ties="first"),  # Voita's rule
             cost=Cost(pairs=5.0e9),
         ),
         Setting(
@@ -178,7 +202,7 @@ SETTINGS = {
             config="en-de-iwslt17",
             tables=EN_DE,
             rates=GRID,
-            sets=("contrapro/contrapro.json",),
+            **CONTRAPRO,
             cost=Cost(pairs=0.8e9),
         ),
         Setting(
@@ -187,7 +211,7 @@ SETTINGS = {
             config="en-de-high-resource",
             tables=EN_DE_HIGH,
             rates=GRID,
-            sets=("contrapro/contrapro.json",),
+            **CONTRAPRO,
             cost=Cost(pairs=5.5e9),
         ),
     )

@@ -15,12 +15,14 @@ def render_comparison(comparison: Comparison) -> str:
     header += phenomena if detailed else []
     header += ["BLEU", "seeds"]
     rows = [_cells(row, table.columns, phenomena if detailed else []) for row in comparison.rows]
+    which = "items that need context" if comparison.remark is None else "items"
     note = (
-        f"accuracy: on {comparison.items:,} items that need context, chance"
+        f"accuracy: on {comparison.items:,} {which}, chance"
         f" {100 * comparison.chance:.1f}; intervals over documents and seeds; bold: survives"
         " Holm's correction over the table"
     )
-    return "\n".join([table.title, "", markdown_table(header, rows), "", note])
+    notes = [note] if comparison.remark is None else [note, comparison.remark]
+    return "\n".join([table.title, "", markdown_table(header, rows), "", *notes])
 
 
 def _cells(row: Row, columns: tuple[str, ...], phenomena: list[str]) -> list[str]:
