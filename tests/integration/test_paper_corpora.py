@@ -274,7 +274,7 @@ def test_a_full_disk_is_seen_before_anything_is_trained(
     # four bytes for a run.
     material.check(where, tmp_path / "work", "local", 1)
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=2.8e9))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=2_800_000_000))
     with pytest.raises(UserError, match=r"2.8 GB are free, but 1 runs need about 2.9 GB"):
         material.check(where, tmp_path / "work", "local", 1)
 
