@@ -13,9 +13,13 @@ from pathlib import Path
 import pytest
 
 from concatmt.cli import main
+from concatmt.decoding.inputs import Part
+from concatmt.decoding.job import Job
 from concatmt.decoding.journal import Entry, Journal, Shard
-from concatmt.decoding.translation import History, Report
-from concatmt.signature import Signature
+from concatmt.decoding.outputs import Writer
+from concatmt.decoding.translation import History, Report, TranslateConfig
+from concatmt.decoding.translator import Translator
+from concatmt.settings import parse_settings
 from tests.unit.decoding.models import SAMPLE, write_model
 
 QUICK = ["--beam", "2", "--threads", "1", "--length-factor", "0", "--length-constant", "4"]
@@ -189,16 +193,86 @@ def test_several_processes_need_a_file_to_write(
     assert "give --output" in refused.stderr
 
 
+def make_job(model: Path) -> Job:
+    """What the command makes of `QUICK`."""
+    search = {"beam": 2, "length_factor": 0, "length_constant": 4}
+    config = parse_settings(TranslateConfig, {"search": search}, "test")
+    return Job(Translator.load(model, config), Writer("text"))
+
+
+def leave_journal(model: Path, output: Path, *entries: Entry) -> Path:
+    """The journal of a run that was interrupted after some chunks."""
+    with Journal(output, make_job(model).signature, Shard(), resume=False) as journal:
+        for index, entry in enumerate(entries):
+            journal.write(index, entry)
+    return journal.folder
+
+
+@pytest.mark.parametrize(
+    ("options", "difference"),
+    [
+        (["--format", "jsonl"], "format: text, jsonl"),
+        (["--nbest", "2"], "nbest: -, 2"),
+        (["--windows"], "windows: -, yes"),
+        (["--batch", "3"], "batch: 64, 3"),
+    ],
+)
+def test_a_run_goes_on_only_with_the_options_that_decide_its_bytes(
+    run: Callable[..., Done], model: Path, tmp_path: Path, options: list[str], difference: str
+) -> None:
+    (tmp_path / "in.txt").write_text("One house.\n")
+    leave_journal(model, tmp_path / "o", Entry("", Report(), History(), "x\n"))
+    resumed = run("translate", model, "in.txt", "--output", "o", "--resume", *QUICK, *options)
+    assert resumed.returncode == 2
+    assert f"begun with other settings ({difference})" in resumed.stderr
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_damaged_chunk_is_translated_again_with_a_warning(
+    run: Callable[..., Done], model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "in.txt").write_text("One house.\nIt is old.\n")
+    run("translate", model, "in.txt", "--output", "whole", *QUICK)
+    job = make_job(model)
+    chunk = next(job.chunks([Part("1", source=["One house.", "It is old."])]))
+    journal = leave_journal(model, tmp_path / "o", job.translate(chunk))
+    path = journal / "00000000.chunk"
+    path.write_bytes(path.read_bytes()[:-4])
+    resumed = run("translate", model, "in.txt", "--output", "o", "--resume", *QUICK)
+    assert resumed.returncode == 0
+    assert "00000000.chunk: damaged; translating it again" in resumed.stderr
+    assert (tmp_path / "o").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_chunks_that_do_not_say_how_they_were_made_are_not_used(
+    run: Callable[..., Done], model: Path, tmp_path: Path
+) -> None:
+    # What a kill in the clean-up of earlier versions left: the next run may have another model.
+    (tmp_path / "in.txt").write_text("One house.\n")
+    run("translate", model, "in.txt", "--output", "whole", *QUICK)
+    chunk = next(make_job(model).chunks([Part("1", source=["One house."])]))
+    journal = leave_journal(model, tmp_path / "o", Entry(chunk.hash, Report(), History(), "old\n"))
+    (journal / "journal.json").unlink()
+    assert run("translate", model, "in.txt", "--output", "o", *QUICK).returncode == 0
+    assert (tmp_path / "o").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_second_translation_to_one_output_is_refused(
+    run: Callable[..., Done], model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "in.txt").write_text("One house.\n")
+    with Journal(tmp_path / "o", make_job(model).signature, Shard(start="first"), resume=False):
+        second = run("translate", model, "in.txt", "--output", "o", "--resume", *QUICK)
+    assert (second.returncode, second.stderr.count("\n")) == (2, 1)
+    assert "o: another process is translating to it" in second.stderr
+    assert run("translate", model, "in.txt", "--output", "o", "--resume", *QUICK).returncode == 0
+
+
 def test_input_that_changed_is_not_mixed_with_the_old(
     run: Callable[..., Done], model: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "in.txt").write_text("One house.\n")
-    done = run("translate", model, "in.txt", *QUICK)
-    stated = done.stderr.strip().rpartition("signature: ")[2]
-    values = dict(pair.split(":", 1) for pair in stated.split("|"))
-    numbers = {"K": 3, "beam": 2, "length_penalty": 0.6, "max_tokens": 512}
-    journal = Journal(tmp_path / "o", Signature({**values, **numbers}), Shard(), resume=False)
-    journal.write(0, Entry("another", Report(), History(), "x\n"))
+    leave_journal(model, tmp_path / "o", Entry("another", Report(), History(), "x\n"))
     resumed = run("translate", model, "in.txt", "--output", "o", "--resume", *QUICK)
     assert resumed.returncode == 2
     assert "the input has changed" in resumed.stderr
@@ -231,6 +305,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert message in failed.stderr
     assert failed.stderr.count("\n") == 1
     assert not (tmp_path / "o").exists()
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_contrast_writes_items_and_prints_accuracy_beside_chance(

@@ -145,8 +145,8 @@ def translate(
         if output is None:
             counted: Report | None = translate_stream(job, parts, sys.stdout, bar)
         else:
-            journal = Journal(output, translator.signature, shard, resume)
-            counted = translate_file(job, parts, journal, bar)
+            with Journal(output, job.signature, shard, resume) as journal:
+                counted = translate_file(job, parts, journal, bar)
     if counted is None:
         return
     for line in [*report.messages(), *counted.messages(config)]:

@@ -14,6 +14,7 @@ from concatmt.decoding.outputs import Writer
 from concatmt.decoding.translation import History, Passage, Report
 from concatmt.decoding.translator import Translator
 from concatmt.progress import Progress
+from concatmt.signature import Signature
 
 
 class Job:
@@ -22,6 +23,20 @@ class Job:
     def __init__(self, translator: Translator, writer: Writer) -> None:
         self.translator, self.writer = translator, writer
         self.history = History()  # of a document that goes on in the next chunk
+
+    @property
+    def signature(self) -> Signature:
+        """Everything but the input that decides the bytes of the output."""
+        config, writer = self.translator.config, self.writer
+        return Signature(
+            {
+                **self.translator.signature.values,
+                "format": writer.kind,
+                "nbest": config.nbest if writer.nbest else None,
+                "windows": writer.windows or None,
+                "batch": config.pool.windows,
+            }
+        )
 
     def chunks(self, parts: Iterable[Part | None]) -> Iterator[Chunk]:
         """The input in chunks."""
@@ -58,10 +73,11 @@ def translate_file(
     job: Job, parts: Iterable[Part | None], journal: Journal, progress: Progress
 ) -> Report | None:
     """Write a file by way of the journal; the report, from the process that joins the chunks."""
-    count = 0
+    chunks: list[tuple[str, int]] = []  # hash and owner of each
     for chunk in job.chunks(parts):
-        count += 1
-        if chunk.group % journal.shard.count != journal.shard.rank:
+        owner = chunk.group % journal.shard.count
+        chunks.append((chunk.hash, owner))
+        if owner != journal.shard.rank:
             continue
         entry = journal.read(chunk.index, chunk.hash)
         if entry is None:
@@ -72,4 +88,4 @@ def translate_file(
     if journal.shard.rank:
         journal.leave()
         return None
-    return journal.join(count, job.writer.head(job.translator.signature))
+    return journal.join(chunks, job.writer.head(job.translator.signature))

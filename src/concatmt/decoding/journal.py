@@ -4,20 +4,31 @@ It lies in a hidden folder beside the output. Whoever is killed loses the chunk 
 that share the work share the journal. Does not know what a chunk's text means.
 """
 
+import hashlib
 import json
 import os
-import shutil
+import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from concatmt.decoding.translation import History, Report
 from concatmt.errors import UserError
-from concatmt.files import atomic_file, hash_text, read_json, write_json, write_text
+from concatmt.files import (
+    atomic_file,
+    hash_text,
+    read_json,
+    remove_folder,
+    remove_leftovers,
+    write_json,
+    write_text,
+)
+from concatmt.locks import lock_file
 from concatmt.signature import Signature
 
-SETTINGS = "journal.json"
+SETTINGS, LOCK = "journal.json", "lock"
 WAIT_SECONDS = 0.2
 HASH_DIGITS = 12
 
@@ -45,30 +56,65 @@ class Shard:
         """As torchrun tells it. Processes of one machine have a parent in common."""
         told = os.environ.get
         count = told("WORLD_SIZE", "1")
-        parent = os.getppid() if told("LOCAL_WORLD_SIZE", count) == count else 0
+        parent = _parent() if told("LOCAL_WORLD_SIZE", count) == count else ""
         names = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
-        start = ":".join([str(parent), *(told(name, "") for name in names)])
+        start = ":".join([parent, *(told(name, "") for name in names)])
         return cls(int(told("RANK", "0")), int(count), start)
 
 
 class Journal:
-    """The chunks of one output file."""
+    """The chunks of one output file. The first process holds its lock until `close`."""
 
     def __init__(self, output: Path, signature: Signature, shard: Shard, resume: bool) -> None:
+        """`signature`: everything but the input that decides the bytes of the output."""
         self.output, self.shard = output, shard
         self.folder = output.with_name(f".{output.name}.journal")
+        self._lock: int | None = None
         if shard.rank == 0:
-            self._open(signature, resume)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = lock_file(self.folder / LOCK)
+            if self._lock is None:
+                raise UserError(
+                    f"{output}: another process is translating to it; wait for it, or choose"
+                    " another output"
+                )
+            try:
+                self._open(signature, resume)
+            except BaseException:
+                self.close()
+                raise
         while self._settings().get("start") != shard.start:
             time.sleep(WAIT_SECONDS)
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Leave the chunks for --resume; a run that failed before it had any leaves nothing."""
+        alone = self._lock is not None and self.shard.count == 1
+        if kind is not None and alone and not any(self.folder.glob("*.chunk")):
+            remove_folder(self.folder)
+        self.close()
+
+    def close(self) -> None:
+        """Give the lock back."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _settings(self) -> dict[str, Any]:
         """What the process that opened the journal says; nothing before that."""
         path = self.folder / SETTINGS
-        return read_json(path, "journal") if path.is_file() else {}
+        if not path.is_file():
+            return {}
+        settings = read_json(path, "journal")
+        if not isinstance(settings, dict) or not isinstance(settings.get("signature"), dict):
+            raise UserError(f"{path}: damaged; remove {self.folder} and start anew")
+        return settings
 
     def _open(self, signature: Signature, resume: bool) -> None:
         """Make the journal, or take over one that was left; the others wait for that."""
+        remove_leftovers(self.output.parent, self.folder.name)
         before = self._settings()
         if before and not resume:
             raise UserError(
@@ -80,7 +126,10 @@ class Journal:
                 f"{self.folder}: begun with other settings ({'; '.join(differences)}); use the"
                 " same, or remove the folder"
             )
-        self.folder.mkdir(parents=True, exist_ok=True)
+        if not before:
+            for path in self.folder.iterdir():  # chunks that do not say how they were made
+                if path.name != LOCK:
+                    path.unlink()
         settings = {"signature": signature.to_json(), "start": self.shard.start}
         write_json(self.folder / SETTINGS, settings)
 
@@ -89,11 +138,20 @@ class Journal:
         return self.folder / f"{index:08}.chunk"
 
     def read(self, index: int, hash_of_input: str) -> Entry | None:
-        """A chunk that is done; None if it is not."""
+        """A chunk that is done; None if it is not, or if it is damaged, which gives a warning."""
+        entry = self._load(index, hash_of_input)
+        if entry is None and self.path(index).exists():
+            print(f"warning: {self.path(index)}: damaged; translating it again", file=sys.stderr)
+        return entry
+
+    def _load(self, index: int, hash_of_input: str) -> Entry | None:
         path = self.path(index)
         if not path.is_file():
             return None
-        head, _, text = path.read_bytes().decode().partition("\n")
+        digest, _, content = path.read_bytes().partition(b"\n")
+        if digest != _digest(content):
+            return None
+        head, _, text = content.decode().partition("\n")
         values = json.loads(head)
         if values["hash"] != hash_of_input:
             raise UserError(
@@ -103,13 +161,14 @@ class Journal:
         return Entry(values["hash"], Report(**values["report"]), History(**values["history"]), text)
 
     def write(self, index: int, entry: Entry) -> None:
-        """Keep a chunk."""
+        """Keep a chunk, with a hash of what is kept in its first line."""
         head = {
             "hash": entry.hash,
             "report": asdict(entry.report),
             "history": asdict(entry.history),
         }
-        write_text(self.path(index), f"{json.dumps(head)}\n{entry.text}")
+        content = f"{json.dumps(head)}\n{entry.text}"
+        write_text(self.path(index), f"{_digest(content.encode()).decode()}\n{content}")
 
     def leave(self) -> None:
         """Say that this process needs the journal no more."""
@@ -118,22 +177,53 @@ class Journal:
     def _left(self, rank: int) -> Path:
         return self.folder / f"{hash_text(self.shard.start)[:HASH_DIGITS]}.{rank}.left"
 
-    def join(self, count: int, head: str) -> Report:
-        """Wait for all chunks, write the output and remove the journal; the sum of the reports."""
+    def join(self, chunks: Sequence[tuple[str, int]], head: str) -> Report:
+        """Wait for all chunks, write the output and remove the journal; the sum of the reports.
+
+        `chunks`: the hash of each one's input and the rank of the process that translates it.
+        """
         total = Report()
         with atomic_file(self.output) as temporary, temporary.open("wb") as file:
             file.write(head.encode())
-            for index in range(count):
-                _wait_for(self.path(index))
-                first, _, text = self.path(index).read_bytes().partition(b"\n")
-                total.add(Report(**json.loads(first)["report"]))
-                file.write(text)
+            for index, (hash_of_input, rank) in enumerate(chunks):
+                entry = self._await(index, hash_of_input, rank)
+                total.add(entry.report)
+                file.write(entry.text.encode())
         for rank in range(1, self.shard.count):
             _wait_for(self._left(rank))  # one that has nothing to do may be late
-        shutil.rmtree(self.folder)
+        remove_folder(self.folder)
+        self.close()
         return total
+
+    def _await(self, index: int, hash_of_input: str, rank: int) -> Entry:
+        """A chunk, as soon as the process of that rank has translated it."""
+        while True:
+            last_look = rank == self.shard.rank or self._left(rank).is_file()
+            entry = self._load(index, hash_of_input)
+            if entry is not None:
+                return entry
+            if last_look:
+                raise UserError(
+                    f"{self.path(index)}: was lost or damaged after it was written; run the"
+                    " command again with --resume"
+                )
+            time.sleep(WAIT_SECONDS)
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
 
 
 def _wait_for(path: Path) -> None:
     while not path.is_file():
         time.sleep(WAIT_SECONDS)
+
+
+def _parent() -> str:
+    """This process's parent: its id and when it started, since ids are used again."""
+    parent = os.getppid()
+    try:
+        fields = Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return str(parent)
+    return f"{parent}@{fields[19]}"

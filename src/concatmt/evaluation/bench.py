@@ -103,8 +103,10 @@ class Bench:
             model = self.model
             translator = Translator(model.engine, model.text, config, model.identity)
             job = Job(translator, Writer("jsonl"))
-            journal = Journal(path, translator.signature, Shard(), resume=True)
-            with progress(self._title(path), unit="sentences") as bar:
+            with (
+                Journal(path, job.signature, Shard(), resume=True) as journal,
+                progress(self._title(path), unit="sentences") as bar,
+            ):
                 translate_file(job, parts(), journal, bar)
 
         return self._made(path, make)
