@@ -12,12 +12,15 @@ import os
 import re
 import secrets
 import shutil
+import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from concatmt.errors import UserError
+from concatmt.json_text import parse_json
 from concatmt.locks import is_at, lock
 
 BLOCK = 1 << 20
@@ -27,6 +30,11 @@ AT_WORKING_FOLDER, EXCHANGE = -100, 2  # of the system call renameat2
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` if the block ends well."""
+    path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not path.is_file():
+        with _through(path) as temporary:
+            yield temporary
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path.parent, path.name)
     temporary, held = _make(path, folder=False)
@@ -34,10 +42,24 @@ def atomic_file(path: Path) -> Iterator[Path]:
         with _named(path):
             yield temporary
             _sync(temporary)
+            if path.exists():
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
             temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
         os.close(held)
+
+
+@contextmanager
+def _through(path: Path) -> Iterator[Path]:
+    """Write to a device or FIFO when the content is complete: it cannot be replaced."""
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; choose a file")
+    with tempfile.TemporaryDirectory() as folder:
+        temporary = Path(folder) / "content"
+        yield temporary
+        with _named(path), temporary.open("rb") as content, path.open("wb") as file:
+            shutil.copyfileobj(content, file)
 
 
 @contextmanager
@@ -193,7 +215,8 @@ def read_json(path: Path, what: str) -> Any:
     if not path.parent.exists():
         recover(path.parent)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        check_regular(path)
+        return parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UserError(f"{path.parent}: not a {what}: it has no {path.name}") from error
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -202,8 +225,15 @@ def read_json(path: Path, what: str) -> Any:
         ) from error
 
 
+def check_regular(path: Path) -> None:
+    """Refuse what could be read for ever, as a FIFO or a device; a missing file passes."""
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path}: not a regular file")
+
+
 def hash_file(path: Path) -> str:
     """SHA-256 of a file's content, in hexadecimal."""
+    check_regular(path)
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(BLOCK):

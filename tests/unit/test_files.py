@@ -3,13 +3,22 @@
 import os
 import shutil
 import signal
+import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from concatmt import files
 from concatmt.errors import UserError
-from concatmt.files import atomic_file, atomic_folder, read_json, remove_folder, write_text
+from concatmt.files import (
+    atomic_file,
+    atomic_folder,
+    hash_file,
+    read_json,
+    remove_folder,
+    write_text,
+)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
@@ -150,3 +159,39 @@ def test_a_folder_that_is_removed_is_never_seen_half_empty(
     remove_folder(tmp_path / "d")
     assert seen == [False]
     assert not list(tmp_path.iterdir())
+
+
+def test_a_link_is_followed_and_its_target_gets_the_text(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_the_permissions_of_a_file_that_is_replaced_stay(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_text(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.read_text() == "new"
+
+
+def test_a_fifo_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(path.read_text)
+        write_text(path, "through")
+        assert read.result(timeout=10) == "through"
+    assert path.is_fifo()
+
+
+def test_what_could_be_read_for_ever_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    os.mkfifo(path)
+    for read in (hash_file, lambda fifo: read_json(fifo, "model directory")):
+        with pytest.raises(UserError, match="not a regular file"):
+            read(path)

@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import io
 import os
 import sys
 from typing import Annotated
@@ -48,7 +49,8 @@ def concatmt(
 def main() -> None:
     """Run a command. What the user can mend is one line on stderr and exit code 2."""
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    arguments = sys.argv[1:]
+    _mend_streams()
+    arguments = sys.argv[1:] or ["--help"]
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
@@ -59,6 +61,11 @@ def main() -> None:
         # The reader of our output went away (`| head`): nothing is wrong on our side.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except EOFError as error:
+        if debug:
+            raise
+        print(f"concatmt: error: a compressed file ends too early: {error}", file=sys.stderr)
+        sys.exit(2)
     except (UserError, UsageProblem, OSError) as error:
         if debug:
             raise
@@ -76,6 +83,21 @@ def main() -> None:
         sys.exit(130)
     finally:
         gc.freeze()  # the end of the process frees what is left, without a look at every object
+
+
+def _mend_streams() -> None:
+    """Make standard streams that can be written to, whatever the shell gives.
+
+    A closed one is None in Python, and its number would go to the next file that is opened. What is
+    written is UTF-8, as all our files are, in any locale.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, this one
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _is_out_of_memory(error: Exception) -> bool:

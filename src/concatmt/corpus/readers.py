@@ -16,6 +16,7 @@ from pydantic import Field
 from concatmt.corpus.document import Document, DocumentBuilder
 from concatmt.corpus.lines import ReadReport, mend, read_lines
 from concatmt.errors import UserError
+from concatmt.json_text import parse_json
 from concatmt.settings import Settings
 
 
@@ -196,7 +197,7 @@ class JsonlReader(Settings):
             if not line.strip():
                 continue
             try:
-                item = json.loads(line)
+                item = parse_json(line)
             except json.JSONDecodeError as error:
                 raise UserError(f"{path}, line {number}: not valid JSON: {error}") from error
             source, target = (

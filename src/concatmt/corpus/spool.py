@@ -13,6 +13,7 @@ from pathlib import Path
 
 from concatmt.corpus.clean import CleanConfig, drop_pairs
 from concatmt.corpus.document import Document
+from concatmt.json_text import parse_json
 from concatmt.parallel import map_in_order
 from concatmt.progress import progress
 from concatmt.text.pipeline import TextSettings, normaliser
@@ -48,7 +49,7 @@ def read_spool(spool: Path) -> Iterator[Document]:
     """The documents of a spool."""
     with spool.open(encoding="utf-8", newline="\n") as file:
         for line in file:
-            document = json.loads(line)
+            document = parse_json(line)
             yield Document(**{**document, "gaps": tuple(document["gaps"])})
 
 

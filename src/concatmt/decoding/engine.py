@@ -37,6 +37,11 @@ class Engine:
             model.output.weight.detach(), bias, WideQuantizedLinear if int8 else _Transposed
         )
 
+    @property
+    def candidate_limit(self) -> int:
+        """How many candidates a hypothesis can have, the impossible ones of a block included."""
+        return self.projection.vocabulary + self.projection.padding
+
     def encode(self, source: Side, sentences: Tensor) -> PackedMemory:
         """What the decoder needs of source windows; `sentences` (B,) is n."""
         return self.model.encode_packed(source.to(self.device), sentences.to(self.device))

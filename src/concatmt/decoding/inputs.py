@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from concatmt.corpus.lines import ReadReport, decode_lines, mend, read_lines
 from concatmt.errors import UserError
+from concatmt.json_text import parse_json
 
 InputFormat = Literal["text", "jsonl", "tsv"]
 STDIN = Path("-")
@@ -74,10 +75,23 @@ class _Builder:
         self.part = None
 
 
+# Files whose markup, times or packing would be translated as if they were sentences.
+NOT_SENTENCES = (
+    *("ass", "doc", "docx", "epub", "htm", "html", "md", "odt", "pdf", "po", "pptx", "rtf", "sbv"),
+    *("srt", "ssa", "stl", "sub", "tmx", "ttml", "vtt", "xhtml", "xlf", "xliff", "xlsx", "xml"),
+    "zip",
+)
+
+
 def format_of(path: Path) -> InputFormat:
     """The format that the name of a file stands for."""
     suffixes = [suffix for suffix in path.suffixes if suffix != ".gz"]
-    last = suffixes[-1].lstrip(".") if suffixes else ""
+    last = suffixes[-1].lstrip(".").lower() if suffixes else ""
+    if last in NOT_SENTENCES:
+        raise UserError(
+            f"{path}: .{last} files are not read; known are text (a sentence a line, blank lines"
+            " between documents), .tsv and .jsonl"
+        )
     return "jsonl" if last == "jsonl" else "tsv" if last == "tsv" else "text"
 
 
@@ -179,7 +193,7 @@ def _read_jsonl(
             continue
         where = f"{name}, line {number}"
         try:
-            item = json.loads(line)
+            item = parse_json(line)
         except json.JSONDecodeError as error:
             raise UserError(f"{where}: not valid JSON: {error}") from error
         source = _strings(item, "source", where)
@@ -209,14 +223,18 @@ def _stdin_lines(report: ReadReport) -> Iterator[str | None]:
     waiting: deque[bytes] = deque()
 
     def raw() -> Iterator[bytes]:
-        rest = b""
+        rest: list[bytes] = []  # of a line that is not complete; joined once
         while block := os.read(descriptor, BLOCK):
-            *whole, rest = (rest + block).split(b"\n")
-            waiting.extend(whole)
+            first, *others = block.split(b"\n")
+            rest.append(first)
+            if others:
+                *whole, last = others
+                waiting.extend([b"".join(rest), *whole])
+                rest = [last]
             while waiting:
                 yield waiting.popleft() + b"\n"
-        if rest:
-            yield rest
+        if any(rest):
+            yield b"".join(rest)
 
     lines = decode_lines(raw(), "standard input", report)
     while True:

@@ -20,6 +20,7 @@ from concatmt.decoding.beams import Beams, Choice, Inputs
 from concatmt.decoding.boundaries import Boundaries, Free
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
+from concatmt.errors import UserError
 from concatmt.text.vocabulary import SEPARATOR
 
 FIRST_STEPS = 48  # for which the cache has room at first
@@ -49,6 +50,9 @@ class Search:
         certain. With `follow`, windows that are done are handed to it instead of being kept, and
         others may come.
         """
+        if config.beam > engine.candidate_limit:
+            size = engine.config.target_vocabulary
+            raise UserError(f"beam {config.beam}: larger than the model's vocabulary of {size}")
         self.engine, self.config, self.follow = engine, config, follow
         self.windows, self.waiting = list(windows), list[Window]()
         self.wanted = min(wanted or config.beam, config.beam)

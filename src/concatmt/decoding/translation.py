@@ -11,6 +11,7 @@ from pydantic import Field
 
 from concatmt.decoding.hypotheses import SearchConfig
 from concatmt.decoding.pool import PoolConfig
+from concatmt.errors import UserError
 from concatmt.settings import Settings
 
 
@@ -23,7 +24,7 @@ class TranslateConfig(Settings):
     search: SearchConfig = SearchConfig()
     miscount: Literal["last", "retranslate"] = "last"  # unconstrained: if the count is wrong
     long: Literal["split", "copy", "error"] = "split"  # sentences of more than max_tokens
-    max_tokens: Annotated[int, Field(ge=1)] = 512  # of a source window; context is left out first
+    max_tokens: Annotated[int, Field(ge=2)] = 512  # of a source window; context is left out first
     nbest: Annotated[int, Field(ge=1)] = 1
     pool: PoolConfig = PoolConfig()
 
@@ -124,3 +125,8 @@ class Passage:
     source: Sequence[str]
     gold: Sequence[str] | None = None
     history: History = field(default_factory=History)  # moves on to the end of the passage
+
+    def __post_init__(self) -> None:
+        # A string is a sequence of strings too: its letters would be translated one by one.
+        if isinstance(self.source, str) or isinstance(self.gold, str):
+            raise UserError("a document is a list of sentences, not one string: use [sentence]")

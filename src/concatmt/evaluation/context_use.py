@@ -4,7 +4,6 @@ CXMI with c sentences of context is the mean of log p(y | x, c) - log p(y | x, 0
 both from one model. Knows the lines that `score` writes, not how scores are made.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from concatmt.evaluation.resampling import (
     percentiles,
     resampled_means,
 )
+from concatmt.json_text import parse_json
 from concatmt.signature import Signature
 from concatmt.tables import markdown_table
 
@@ -72,7 +72,7 @@ def read_scores(path: Path) -> tuple[Signature, list[Sentence]]:
     for number, line in enumerate(read_lines(path, ReadReport()), start=1):
         where = f"{path}, line {number}"
         try:
-            record = json.loads(line)
+            record = parse_json(line)
             if signature is None:
                 signature = Signature(record["signature"])
                 continue

@@ -16,6 +16,7 @@ from concatmt.errors import UserError
 from concatmt.evaluation.outcomes import Outcome, OutcomeFile
 from concatmt.evaluation.sets import ContrastiveItem, read_set
 from concatmt.evaluation.translations import TranslationFile
+from concatmt.json_text import parse_json
 from concatmt.signature import Signature
 
 WrongForms = Literal["absent", "ignored"]
@@ -105,7 +106,7 @@ def expectations_of(items: Sequence[ContrastiveItem]) -> list[Expectation]:
 
 def _expectation(path: Path, where: str, line: str) -> Expectation:
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except json.JSONDecodeError as error:
         raise UserError(f"{where}: not valid JSON ({error})") from error
     if not isinstance(record, dict) or not {"id", "expected"} <= record.keys():

@@ -12,6 +12,7 @@ from typing import Any
 
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
+from concatmt.json_text import parse_json
 from concatmt.signature import Signature
 
 # What must be equal for two runs to be comparable; all else is what is being compared.
@@ -63,7 +64,7 @@ def read_items(path: Path) -> OutcomeFile:
     for number, line in enumerate(read_lines(path, ReadReport()), start=1):
         where = f"{path}, line {number}"
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except json.JSONDecodeError as error:
             raise UserError(f"{where}: not valid JSON ({error}); score the set again") from error
         if signature is None:

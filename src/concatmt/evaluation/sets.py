@@ -12,6 +12,7 @@ from typing import Any
 
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
+from concatmt.json_text import parse_json
 
 VOITA_SEPARATOR = " _eos "
 CTXPRO_SEPARATOR = "<eos>"
@@ -98,7 +99,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     first = next((line for line in lines if line.strip()), "")
     try:
         if first.lstrip().startswith("["):
-            values = enumerate(json.loads(path.read_text(encoding="utf-8")))
+            values = enumerate(parse_json(path.read_text(encoding="utf-8")))
             for number, value in values:
                 yield f"{path}, item {number}", _object(f"{path}, item {number}", value)
             return
@@ -109,7 +110,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            yield where, _object(where, json.loads(line))
+            yield where, _object(where, parse_json(line))
         except json.JSONDecodeError as error:
             raise UserError(f"{where}: not valid JSON: {error}") from error
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
 from concatmt.evaluation.quality import Translated, check_aligned
+from concatmt.json_text import parse_json
 from concatmt.signature import Signature
 
 
@@ -100,7 +101,7 @@ def _read_jsonl(path: Path) -> TranslationFile:
     for number, line in enumerate(read_lines(path, ReadReport()), start=1):
         where = f"{path}, line {number}"
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except json.JSONDecodeError as error:
             raise UserError(f"{where}: not valid JSON ({error}); translate again") from error
         if number == 1 and isinstance(record, dict) and "signature" in record:
@@ -122,7 +123,7 @@ def _read_documents(path: Path) -> TranslationFile:
     documents: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(read_lines(path, ReadReport()), start=1):
         try:
-            record = json.loads(line)
+            record = parse_json(line)
             documents[str(record.get("id", number))] = tuple(map(str, record["target"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(

@@ -8,6 +8,8 @@ model that loads computes the same function.
 import argparse
 import pickle
 import re
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import torch
 from torch import Tensor
 
 from concatmt.errors import UserError
+from concatmt.files import check_regular
 from concatmt.interop.fairseq_dictionary import Dictionary
 from concatmt.interop.fairseq_options import Options
 from concatmt.model.transformer import Transformer
@@ -60,6 +63,9 @@ def import_checkpoint(
 
 
 def _load(path: Path) -> dict[str, Any]:
+    check_regular(path)
+    if zipfile.is_zipfile(path):
+        _check_sums(path)
     file = path.open("rb")
     try:
         with file, torch.serialization.safe_globals(ALLOWED):
@@ -77,6 +83,17 @@ def _load(path: Path) -> dict[str, Any]:
     if not all(isinstance(tensor, Tensor) for tensor in state["model"].values()):
         raise UserError(f"{path}: not a fairseq checkpoint: its 'model' holds more than tensors")
     return state
+
+
+def _check_sums(path: Path) -> None:
+    """PyTorch does not look at the sums of the archive it writes."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise UserError(f"{path}: damaged, or not a PyTorch checkpoint") from error
+    if damaged is not None:
+        raise UserError(f"{path}: damaged: the checksum of {damaged!r} does not fit")
 
 
 def _options(state: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -105,7 +122,10 @@ class _Weights:
         """Take a tensor out."""
         if name not in self.tensors:
             raise self.refusal(f"the tensor {name!r} is missing")
-        return self.tensors.pop(name).float()
+        tensor = self.tensors.pop(name).float()
+        if not bool(tensor.isfinite().all()):
+            raise self.refusal(f"the tensor {name!r} has values that are not finite")
+        return tensor
 
     def take_same(self, name: str, tensor: Tensor) -> None:
         """Take a tensor out that must equal another, if it is there at all."""

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from concatmt import __version__
 from concatmt.errors import UserError
@@ -28,6 +27,7 @@ from concatmt.settings import parse_settings
 FORMAT = 1
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
+TEXT = "text"  # the folder of the text pipeline
 
 
 def save_model(
@@ -41,14 +41,16 @@ def save_model(
 
 
 def write_model(folder: Path, model: Transformer) -> None:
-    """Write the two files of `model` into an existing folder."""
+    """Write the two files of `model` into an existing folder, with hashes of its text."""
     write_weights(folder / WEIGHTS, model)
+    text = sorted(path for path in (folder / TEXT).rglob("*") if path.is_file())
     manifest = {
         "format": FORMAT,
         "concatmt": __version__,
         "system": system_name(model.config.system),
         "model": model.config.model_dump(mode="json"),
         "weights_sha256": hash_file(folder / WEIGHTS),
+        "text_sha256": {str(path.relative_to(folder)): hash_file(path) for path in text},
     }
     write_json(folder / CONFIG, {**manifest, "config_sha256": _hash(manifest)})
 
@@ -81,10 +83,35 @@ def load_model(folder: Path) -> Transformer:
         raise UserError(f"{folder}: not a complete model directory: it has no {WEIGHTS}")
     if hash_file(weights) != manifest["weights_sha256"]:
         raise UserError(f"{weights}: truncated or altered: its hash is not the one in {CONFIG}")
-    with torch.random.fork_rng(devices=[]), _Undrawn():
+    _check_text(folder, manifest.get("text_sha256", {}))
+    _check_layers(weights, config)
+    # Without memory until the tensors are there: sizes that do not fit them cost nothing.
+    with torch.device("meta"):
         model = Transformer(config)
     load_weights(weights, model)
     return model.eval()
+
+
+def _check_text(folder: Path, hashes: dict[str, str]) -> None:
+    """Directories of earlier versions have no hashes of their text."""
+    for name, expected in hashes.items():
+        path = folder / name
+        if not path.is_file():
+            raise UserError(f"{folder}: not a complete model directory: it has no {name}")
+        if hash_file(path) != expected:
+            raise UserError(f"{path}: truncated or altered: its hash is not the one in {CONFIG}")
+
+
+def _check_layers(path: Path, config: ModelConfig) -> None:
+    """Refuse a configuration of more layers than there are tensors, before a model is built."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            count = len(list(file.keys()))
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path}: damaged: {error}") from error
+    layers = config.architecture.encoder.layers + config.architecture.decoder.layers
+    if layers > count:
+        raise UserError(f"{path}: has {count} tensors, too few for the {layers} layers of {CONFIG}")
 
 
 def load_config(folder: Path) -> ModelConfig:
@@ -105,19 +132,14 @@ def load_weights(path: Path, model: Transformer) -> None:
         if tensors[name].shape != parameter.shape:
             found, wanted = tuple(tensors[name].shape), tuple(parameter.shape)
             raise UserError(f"{path}: the tensor {name!r} has shape {found}, expected {wanted}")
+        if not tensors[name].is_floating_point():
+            raise UserError(f"{path}: the tensor {name!r} is of type {tensors[name].dtype}")
+        if not bool(tensors[name].isfinite().all()):
+            raise UserError(f"{path}: the tensor {name!r} has values that are not finite")
     if unknown := sorted(tensors.keys() - parameters.keys()):
         raise UserError(f"{path}: has a tensor {unknown[0]!r} that the model has not")
     model.load_state_dict(tensors, strict=False, assign=True)
     model.tie()
-
-
-class _Undrawn(TorchFunctionMode):
-    """Leaves new tensors as they are: drawing weights that are replaced at once takes a second."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__module__", "") == "torch.nn.init":
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **(kwargs or {}))
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class EncodingConfig(Settings):
     fusion: Literal["add", "pse"] = "add"
     persistent: bool = False
     segment_dim: Annotated[int, Field(ge=1)] = DEFAULT_SEGMENT_DIM  # d_SE of `pse`
-    shift: Literal["average"] | Annotated[int, Field(ge=0)] = "average"
+    shift: Literal["average"] | Annotated[int, Field(ge=0, le=1_000_000)] = "average"
     segment_init: Literal["normal", "zero"] = "normal"  # `zero`: a learned encoding starts absent
 
     @model_validator(mode="after")

@@ -39,7 +39,10 @@ class SentencePieceCodec(Codec):
         import sentencepiece
 
         self.model, self.lowercase = model, lowercase
-        self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        try:
+            self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        except RuntimeError as error:
+            raise UserError(f"a SentencePiece model is damaged: {error}") from error
         size = self.processor.get_piece_size()
         pieces = [self.processor.id_to_piece(i) for i in range(size)]
         if tuple(pieces[:4]) != SPECIALS:

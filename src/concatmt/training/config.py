@@ -1,7 +1,7 @@
 """Settings of training; the defaults are the paper's recipe (appendix B)."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -9,13 +9,15 @@ from concatmt.corpus.batches import BatchConfig
 from concatmt.model.loss import LossConfig
 from concatmt.settings import Settings
 
+Beta = Annotated[float, Field(ge=0, lt=1)]
+
 
 class OptimiserConfig(Settings):
     """Adam with a linear warm-up and decay by the inverse square root of the update."""
 
     method: Literal["adam", "muon"] = "adam"  # muon: for the matrices of the blocks alone
     learning_rate: float = Field(default=1e-3, gt=0)  # the peak, reached after the warm-up
-    betas: tuple[float, float] = (0.9, 0.98)
+    betas: tuple[Beta, Beta] = (0.9, 0.98)
     epsilon: float = Field(default=1e-8, gt=0)
     weight_decay: float = Field(default=0.0, ge=0)
     muon_momentum: float = Field(default=0.95, ge=0, lt=1)
@@ -40,7 +42,7 @@ class TrainingConfig(Settings):
     # `batch.tokens` are accumulated to fill it.
     tokens_per_update: int = Field(default=32_000, ge=1)
     batch: BatchConfig = BatchConfig()
-    validate_every: int | Literal["epoch"] = "epoch"  # in updates
+    validate_every: Annotated[int, Field(ge=1)] | Literal["epoch"] = "epoch"  # in updates
     stop_metric: Literal["discounted", "undiscounted", "current"] = "discounted"
     patience: int = Field(default=12, ge=1)  # validations without improvement
     max_epochs: int | None = Field(default=None, ge=1)

@@ -19,6 +19,7 @@ from typing import Any
 from concatmt import __version__
 from concatmt.errors import UserError
 from concatmt.files import read_json, write_json, write_text
+from concatmt.json_text import parse_json
 
 DESCRIPTION = "run.json"
 METRICS = "metrics.jsonl"
@@ -59,14 +60,20 @@ class Run:
                 ) from error
             yield
 
-    def describe(self, settings: dict[str, Any], facts: dict[str, Any]) -> None:
+    def describe(
+        self,
+        settings: dict[str, Any],
+        facts: dict[str, Any],
+        defaults: dict[str, Any] | None = None,
+    ) -> None:
         """Write what the run is; if it exists already, check that it is the same one.
 
-        `settings` must be equal but for those that may change; `facts` are recorded only.
+        `settings` must be equal but for those that may change; `facts` are recorded only. What an
+        earlier version did not record is taken from `defaults`.
         """
         path = self.folder / DESCRIPTION
         if path.exists():
-            check_same(read_json(path, "run")["settings"], settings, self.folder)
+            check_same(read_json(path, "run")["settings"], settings, self.folder, defaults)
         elif any(p.name != "lock" for p in self.folder.iterdir()):
             raise UserError(f"{self.folder}: exists and is not a run; choose another output")
         write_json(path, {"settings": settings, **facts})
@@ -89,7 +96,7 @@ class Run:
         records = []
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
-                records.append(json.loads(line))
+                records.append(parse_json(line))
             except json.JSONDecodeError:
                 break
         return records
@@ -100,9 +107,14 @@ class Run:
         write_text(self.folder / METRICS, "".join(json.dumps(record) + "\n" for record in kept))
 
 
-def check_same(old: dict[str, Any], new: dict[str, Any], folder: Path) -> None:
-    """Refuse to go on with a run under other settings, naming those that differ."""
-    before, after = _flat(old), _flat(new)
+def check_same(
+    old: dict[str, Any], new: dict[str, Any], folder: Path, defaults: dict[str, Any] | None = None
+) -> None:
+    """Refuse to go on with a run under other settings, naming those that differ.
+
+    `defaults` stand for settings that an earlier version did not have.
+    """
+    before, after = _flat(defaults or {}) | _flat(old), _flat(new)
     keys = sorted(before.keys() | after.keys())
     differing = [
         f"{key} was {before.get(key)!r}, now {after.get(key)!r}"

@@ -57,7 +57,11 @@ def _train(task: Task, run: Run, processes: Processes) -> bool:
             "model": task.architecture.model_dump(mode="json"),
             "training": task.training.model_dump(mode="json"),
         }
-        run.describe(settings, provenance())
+        defaults = {
+            "model": Architecture().model_dump(mode="json"),
+            "training": TrainingConfig().model_dump(mode="json"),
+        }
+        run.describe(settings, provenance(), defaults)
     windows = Windows.of(store.split("train"), task.system.sentences)
     valid = Windows.of(store.split("valid"), task.system.sentences)
     torch.manual_seed(task.seed)

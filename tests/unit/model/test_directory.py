@@ -1,7 +1,10 @@
 """Model directories: a round trip is exact, and what is not intact is refused in one line."""
 
 import json
+import resource
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -132,4 +135,71 @@ def test_what_is_no_model_directory_is_told(folder: Path, tmp_path: Path) -> Non
         load_model(tmp_path)
     (folder / WEIGHTS).unlink()
     with pytest.raises(UserError, match=f"no {WEIGHTS}"):
+        load_model(folder)
+
+
+def rehashed(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write a manifest whose own hash fits."""
+    manifest.pop("config_sha256", None)
+    text = json.dumps(manifest, sort_keys=True, ensure_ascii=False)
+    (folder / CONFIG).write_text(json.dumps({**manifest, "config_sha256": hash_text(text)}))
+
+
+def test_text_that_decides_a_translation_is_hashed(tmp_path: Path) -> None:
+    def write(inside: Path) -> None:
+        (inside / "text").mkdir()
+        (inside / "text" / "source.vocab").write_text("a\nb\n")
+
+    save_model(tmp_path / "model", build("base"), write)
+    load_model(tmp_path / "model")
+    (tmp_path / "model" / "text" / "source.vocab").write_text("b\na\n")
+    with pytest.raises(UserError, match="source.vocab: truncated or altered"):
+        load_model(tmp_path / "model")
+
+
+def test_directories_from_before_text_was_hashed_still_open(folder: Path) -> None:
+    manifest = json.loads((folder / CONFIG).read_text())
+    del manifest["text_sha256"]
+    rehashed(folder, manifest)
+    load_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("side", "key", "value", "message"),
+    [
+        ("encoder", "layers", 100_000, "too few for the"),
+        (None, "dim", 20_000, "has shape"),
+    ],
+)
+def test_sizes_that_do_not_fit_the_weights_cost_no_memory(
+    folder: Path, side: str | None, key: str, value: int, message: str
+) -> None:
+    manifest = json.loads((folder / CONFIG).read_text())
+    architecture = manifest["model"]["architecture"]
+    (architecture[side] if side else architecture)[key] = value
+    rehashed(folder, manifest)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UserError, match=message):
+        load_model(folder)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kilobytes
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tensor: tensor.fill_(float("nan")), "not finite"),
+        (lambda tensor: tensor.fill_(float("inf")), "not finite"),
+        (lambda tensor: tensor.to(torch.int32), "of type torch.int32"),
+    ],
+)
+def test_weights_that_are_no_numbers_are_refused(
+    folder: Path, change: Callable[[torch.Tensor], torch.Tensor], message: str
+) -> None:
+    tensors = load_file(folder / WEIGHTS)
+    name = "encoder.0.feed_forward_in.weight"
+    save_file({**tensors, name: change(tensors[name].clone())}, folder / WEIGHTS)
+    manifest = json.loads((folder / CONFIG).read_text())
+    manifest["weights_sha256"] = hash_file(folder / WEIGHTS)
+    rehashed(folder, manifest)
+    with pytest.raises(UserError, match=message):
         load_model(folder)

@@ -1,0 +1,63 @@
+"""Which files are read as sentences."""
+
+from pathlib import Path
+
+import pytest
+
+from concatmt.decoding.hypotheses import SearchConfig
+from concatmt.decoding.inputs import format_of
+from concatmt.decoding.search import Search
+from concatmt.decoding.translation import Passage, TranslateConfig
+from concatmt.errors import UserError
+from tests.unit.decoding.models import make_engine, make_windows
+
+
+@pytest.mark.parametrize("name", ["film.srt", "Film.SRT", "talk.vtt.gz", "job.xliff", "a.docx"])
+def test_files_with_markup_or_times_are_refused_by_name(name: str) -> None:
+    with pytest.raises(UserError, match=r"files are not read; known are text .*tsv and .jsonl"):
+        format_of(Path(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.en", "text"),
+        ("a", "text"),
+        ("a.v2.txt.gz", "text"),
+        ("a.TSV", "tsv"),
+        ("a.jsonl", "jsonl"),
+    ],
+)
+def test_known_names_have_their_format(name: str, expected: str) -> None:
+    assert format_of(Path(name)) == expected
+
+
+def test_a_string_is_not_a_document() -> None:
+    with pytest.raises(UserError, match="a list of sentences"):
+        Passage("Hello.")
+    with pytest.raises(UserError, match="a list of sentences"):
+        Passage(["Hello."], gold="Bonjour.")
+
+
+def test_a_beam_wider_than_the_vocabulary_is_refused() -> None:
+    with pytest.raises(UserError, match="beam 65: larger than the model's vocabulary of 50"):
+        Search(make_engine("base"), make_windows(1, 1), SearchConfig(beam=65))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"seed": -1},
+        {"length_penalty": 1e308},
+        {"length_factor": 1e300},
+        {"length_constant": 10**9},
+    ],
+)
+def test_options_out_of_range_are_refused(setting: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="less than or equal|greater than or equal"):
+        SearchConfig(**setting)
+
+
+def test_one_token_leaves_no_room_for_a_sentence() -> None:
+    with pytest.raises(ValueError, match="greater than or equal to 2"):
+        TranslateConfig(max_tokens=1)
