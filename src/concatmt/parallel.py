@@ -1,11 +1,14 @@
 """Work on a stream of inputs with several processes, results in order, memory bounded."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import chain, islice
 from multiprocessing import get_context
 from typing import TypeVar
+
+from concatmt.errors import UserError
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -33,3 +36,11 @@ def map_in_order(job: Callable[[A], B], inputs: Iterator[A], workers: int) -> It
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def count_from_environment(name: str, default: str) -> int:
+    """A number that a launcher such as torchrun tells in the environment."""
+    value = os.environ.get(name, default)
+    if not value.isdecimal():
+        raise UserError(f"{name}={value}: expected a number, as torchrun sets it; unset it")
+    return int(value)

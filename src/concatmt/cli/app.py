@@ -61,11 +61,6 @@ def main() -> None:
         # The reader of our output went away (`| head`): nothing is wrong on our side.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except EOFError as error:
-        if debug:
-            raise
-        print(f"concatmt: error: a compressed file ends too early: {error}", file=sys.stderr)
-        sys.exit(2)
     except (UserError, UsageProblem, OSError) as error:
         if debug:
             raise

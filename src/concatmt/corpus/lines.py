@@ -6,6 +6,7 @@ Byte-order marks, Windows line ends and control characters are accepted, mended 
 
 import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -44,8 +45,17 @@ def read_lines(path: Path, report: ReadReport) -> Iterator[str]:
     """The lines of a file, without their ends."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; check the path in the config")
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        yield from decode_lines(file, str(path), report)
+    with path.open("rb") if path.suffix != ".gz" else gzip.open(path) as file:
+        raw = file if path.suffix != ".gz" else _unpacked(file, path)
+        yield from decode_lines(raw, str(path), report)
+
+
+def _unpacked(lines: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """The lines of a compressed file; one that is cut off or damaged is refused by name."""
+    try:
+        yield from lines
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"{path}: damaged or cut off: {error}; copy it again") from error
 
 
 def decode_lines(raw_lines: Iterable[bytes], name: str, report: ReadReport) -> Iterator[str]:

@@ -26,6 +26,7 @@ from concatmt.files import (
     write_text,
 )
 from concatmt.locks import lock_file
+from concatmt.parallel import count_from_environment
 from concatmt.signature import Signature
 
 SETTINGS, LOCK = "journal.json", "lock"
@@ -55,11 +56,11 @@ class Shard:
     def from_environment(cls) -> "Shard":
         """As torchrun tells it. Processes of one machine have a parent in common."""
         told = os.environ.get
-        count = told("WORLD_SIZE", "1")
+        count = str(count_from_environment("WORLD_SIZE", "1"))
         parent = _parent() if told("LOCAL_WORLD_SIZE", count) == count else ""
         names = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
         start = ":".join([parent, *(told(name, "") for name in names)])
-        return cls(int(told("RANK", "0")), int(count), start)
+        return cls(count_from_environment("RANK", "0"), int(count), start)
 
 
 class Journal:

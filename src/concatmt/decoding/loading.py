@@ -14,6 +14,7 @@ from concatmt.text.pipeline import TextPipeline
 
 HASH_DIGITS = 12
 RUN_MODEL = "model"  # where a training run keeps its model
+RUN_DESCRIPTION = "run.json"  # what tells such a run
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class LoadedModel:
         """Read and check a model directory, or the one in the directory of a training run."""
         if not (folder / CONFIG).is_file() and (folder / RUN_MODEL / CONFIG).is_file():
             folder = folder / RUN_MODEL
+        _explain(folder)
         model = load_model(folder)
         text = TextPipeline.load(folder / "text")
         sizes = len(text.source), len(text.target)
@@ -43,9 +45,21 @@ class LoadedModel:
         identity: dict[str, Value] = {
             "system": system_name(config.system),
             "model": weights[:HASH_DIGITS],
-            "precision": "int8" if int8 else "float32",
+            "precision": "int8" if int8 else str(model.output.weight.dtype).removeprefix("torch."),
         }
         # On a busy machine threads would wait for each other longer than there is work.
         with one_thread_each():
             engine = Engine(model, int8)
         return cls(engine, text, identity)
+
+
+def _explain(folder: Path) -> None:
+    """Say what was given where a model directory should be, if that can be told."""
+    if folder.is_file():
+        raise UserError(
+            f"{folder}: a file where a model directory is expected; the model comes first"
+        )
+    if not (folder / CONFIG).is_file() and (folder / RUN_DESCRIPTION).is_file():
+        raise UserError(
+            f"{folder}: a training run that has no model yet; let `concatmt train` finish it"
+        )

@@ -138,7 +138,12 @@ class Bench:
             windows = windows_of(self.model, text.parts(limit))
             found = attention_use(self.model.engine.model, windows)
             layers = [dataclasses.asdict(one) for one in found]
-            signature = {**self.model.identity, "target_context": "gold", "windows": len(windows)}
+            signature = {
+                **self.model.identity,
+                "K": self.model.engine.config.system.sentences,
+                "target_context": "gold",
+                "windows": len(windows),
+            }
             write_json(path, {"signature": signature, "layers": layers})
 
         return self._made(path, make)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, distributed
 
 from concatmt.errors import UserError
+from concatmt.parallel import count_from_environment
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,9 @@ class Processes:
             raise UserError("training.device: cuda: there is no GPU that PyTorch can use; set cpu")
         if "RANK" not in os.environ:
             return cls(0, 1, torch.device("cuda" if cuda else "cpu"))
-        local = int(os.environ.get("LOCAL_RANK", "0"))
+        for name in ("RANK", "WORLD_SIZE", "MASTER_PORT"):
+            count_from_environment(name, "0")
+        local = count_from_environment("LOCAL_RANK", "0")
         chosen = torch.device("cuda", local) if cuda else torch.device("cpu")
         if cuda:
             torch.cuda.set_device(chosen)

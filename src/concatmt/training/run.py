@@ -8,7 +8,6 @@ model/          the averaged model, when the run is finished
 
 import fcntl
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from concatmt import __version__
 from concatmt.errors import UserError
 from concatmt.files import read_json, write_json, write_text
 from concatmt.json_text import parse_json
+from concatmt.parallel import count_from_environment
 
 DESCRIPTION = "run.json"
 METRICS = "metrics.jsonl"
@@ -149,7 +149,7 @@ def provenance() -> dict[str, Any]:
         "python": sys.version.split()[0],
         "git": _git_state(),
         "command": sys.argv,
-        "world": int(os.environ.get("WORLD_SIZE", "1")),
+        "world": count_from_environment("WORLD_SIZE", "1"),
         "threads": torch.get_num_threads(),
     }
 

@@ -1,6 +1,8 @@
 """fairseq checkpoints: what is imported computes the same function, what cannot be is refused."""
 
 import argparse
+import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -254,6 +256,27 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
         (tmp_path / "checkpoint.pt").write_bytes(damaged)
         with pytest.raises(UserError, match="PyTorch checkpoint"):
             load(tmp_path)
+
+
+def test_a_flipped_bit_of_the_weights_is_seen(tmp_path: Path) -> None:
+    """PyTorch itself reads such a file without a word."""
+    write_checkpoint(tmp_path)
+    path = tmp_path / "checkpoint.pt"
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        largest = max(archive.infolist(), key=lambda entry: entry.file_size)
+    content[largest.header_offset + 128 + largest.file_size // 2] ^= 4
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="damaged: the checksum of"):
+        load(tmp_path)
+
+
+def test_a_fifo_is_not_read(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path)
+    (tmp_path / "checkpoint.pt").unlink()
+    os.mkfifo(tmp_path / "checkpoint.pt")
+    with pytest.raises(UserError, match="not a regular file"):
+        load(tmp_path)
 
 
 @pytest.mark.parametrize(
