@@ -16,6 +16,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from concatmt.json_text import parse_json
 from concatmt.locks import is_at, lock
 
 BLOCK = 1 << 20
+ATTEMPTS = 3
 AT_WORKING_FOLDER, EXCHANGE = -100, 2  # of the system call renameat2
 
 
@@ -135,7 +137,7 @@ def _temporary_name(path: Path, ending: str = "tmp") -> Path:
 
 def _make(path: Path, folder: bool) -> tuple[Path, int]:
     """Make a temporary file or folder for `path` and lock it: its path and open descriptor."""
-    while True:
+    for attempt in count():
         temporary = _temporary_name(path)
         if folder:
             temporary.mkdir()
@@ -145,10 +147,11 @@ def _make(path: Path, folder: bool) -> tuple[Path, int]:
             held = os.open(temporary, os.O_RDONLY if folder else os.O_RDWR)
         except FileNotFoundError:
             continue  # taken for a leftover in the moment in which it had no lock
-        lock(held)
-        if is_at(held, temporary):
+        # Another writer may be looking whether it is a leftover. Some disks have no locks at all.
+        if (lock(held) or attempt >= ATTEMPTS) and is_at(held, temporary):
             return temporary, held
         os.close(held)
+    raise AssertionError
 
 
 @contextmanager

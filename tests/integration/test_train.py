@@ -1,5 +1,6 @@
 """Training runs on a tiny task: resume to the bit, processes, faults."""
 
+import errno
 import json
 import os
 import resource
@@ -17,11 +18,15 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from concatmt.cli import main
 from concatmt.errors import UserError
 from concatmt.model.directory import load_model
+from concatmt.training import checkpoints as checkpoints_module
 from concatmt.training.checkpoints import Checkpoints
 from concatmt.training.run import Run
+from concatmt.training.state import TrainingState
 from concatmt.training.train import train
+from concatmt.training.trainer import Trainer
 from tests.conftest import Command
 from tests.unit.training.tiny import ARCHITECTURE, TRAINING, make_data, make_task
 
@@ -121,6 +126,82 @@ def test_a_terminated_run_saves_and_goes_on(data: Path, tmp_path: Path) -> None:
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 
+def ask(data: Path, run: Path, *signals: int, wait: float = 0.7) -> tuple[int, str]:
+    """Send signals to a run that has begun; its exit code, as the command gives it, and log."""
+    log = run.with_name(f"{run.name}.log")
+
+    def work() -> None:
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT), 2)
+        sys.stderr = os.fdopen(2, "w")
+        sys.argv = ["concatmt", "train", str(write_config(run.parent, **LONG)), "--data", str(data)]
+        sys.argv += ["--system", "s3to3+cd", "--output", str(run)]
+        try:
+            main()
+        except SystemExit as end:
+            os._exit(int(str(end.code)))
+
+    child = in_child(work)
+    while not (run / "metrics.jsonl").exists():
+        time.sleep(0.01)
+    for place, number in enumerate(signals):
+        time.sleep(wait if place else 0)
+        os.kill(child, number)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status), log.read_text()
+
+
+LONG: dict[str, Any] = {"max_updates": 60, "validate_every": 50, "log_every": 5}
+
+
+def test_ctrl_c_saves_says_so_and_the_run_goes_on_exactly(data: Path, tmp_path: Path) -> None:
+    code, log = ask(data, tmp_path / "run", signal.SIGINT)
+    assert code == 130
+    assert "saving after this update; Ctrl-C again ends at once" in log
+    saved = Checkpoints(tmp_path / "run" / "checkpoints").all()[-1].update
+    assert f"stopped after update {saved}; the same command goes on from update {saved}" in log
+    train(make_task(data, **LONG), tmp_path / "run")
+    train(make_task(data, **LONG), tmp_path / "whole")
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def test_a_second_ctrl_c_ends_at_once(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # An update that takes long: without the second signal the run would save only after it.
+    def slow(*_: Any) -> None:
+        Run(tmp_path / "run").append({"kind": "train", "update": 0})
+        time.sleep(60)
+
+    monkeypatch.setattr(Trainer, "update", slow)
+    start = time.monotonic()
+    code, log = ask(data, tmp_path / "run", signal.SIGINT, signal.SIGINT)
+    assert time.monotonic() - start < 30
+    assert code == 130
+    assert "saving after this update" in log
+    assert not Checkpoints(tmp_path / "run" / "checkpoints").all()
+
+
+def test_ctrl_c_under_torchrun_saves_too(data: Path, tmp_path: Path) -> None:
+    config = write_config(tmp_path, **{**LONG, "max_updates": 100_000, "validate_every": 100_000})
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    arguments = ["-m", "concatmt", "train", str(config), "--data", str(data), "--system", "base"]
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            [*launch, *arguments, "--output", str(tmp_path / "run")],
+            stderr=log,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+        while not (tmp_path / "run" / "metrics.jsonl").exists() and process.poll() is None:
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        process.wait(timeout=60)
+    [saved] = Checkpoints(tmp_path / "run" / "checkpoints").all()
+    assert (
+        f"the same command goes on from update {saved.update:,}" in (tmp_path / "log").read_text()
+    )
+
+
 def write_config(folder: Path, **training: Any) -> Path:
     path = folder / "config.yaml"
     path.write_text(json.dumps({"model": ARCHITECTURE, "training": {**TRAINING, **training}}))
@@ -183,6 +264,7 @@ def test_a_folder_that_is_no_run_is_left_alone(data: Path, tmp_path: Path) -> No
     (tmp_path / "run" / "precious").touch()
     with pytest.raises(UserError, match="exists and is not a run"):
         train(make_task(data), tmp_path / "run")
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["precious"]
 
 
 def test_a_damaged_newest_checkpoint_is_told_and_the_one_before_is_taken(
@@ -199,6 +281,104 @@ def test_a_damaged_newest_checkpoint_is_told_and_the_one_before_is_taken(
     assert "00000015/model.safetensors: damaged" in captured
     assert "going on after update 10" in captured
     check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+@pytest.mark.parametrize("damage", ["edited", "without hash", "no JSON", "no object", "removed"])
+def test_a_checkpoint_whose_state_is_damaged_is_skipped_and_written_again(
+    data: Path, tmp_path: Path, damage: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    train(make_task(data, max_updates=20), tmp_path / "whole")
+    train(make_task(data, max_updates=15), tmp_path / "run")
+    path = Checkpoints(tmp_path / "run" / "checkpoints").all()[-1].folder / "state.json"
+    text = path.read_text()
+    if damage == "removed":
+        path.unlink()
+    else:
+        state = json.loads(text)
+        state["stream"]["next"] -= 1
+        del state["state_sha256" if damage == "edited" else "scaler"]
+        state |= {"state_sha256": json.loads(text)["state_sha256"]} if damage == "edited" else {}
+        others = {"no JSON": text[:-9], "no object": "[]"}
+        path.write_text(others.get(damage, json.dumps(state)))
+    train(make_task(data, max_updates=20), tmp_path / "run")
+    captured = capfd.readouterr().err
+    assert captured.count("warning: ") == 1
+    assert "taking the one before it" in captured
+    assert "going on after update 10" in captured
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def test_checkpoints_of_earlier_versions_are_resumed(
+    data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    train(make_task(data, max_updates=20), tmp_path / "whole")
+    train(make_task(data, max_updates=15), tmp_path / "run")
+    for checkpoint in Checkpoints(tmp_path / "run" / "checkpoints").all():
+        state = json.loads((checkpoint.folder / "state.json").read_text())
+        assert state.pop("state_sha256")
+        (checkpoint.folder / "state.json").write_text(json.dumps(state, indent=2))
+    train(make_task(data, max_updates=20), tmp_path / "run")
+    assert "going on after update 15" in capfd.readouterr().err
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def test_a_kill_while_the_run_is_first_described_leaves_a_folder_that_can_be_used(
+    data: Path, tmp_path: Path
+) -> None:
+    def work() -> None:
+        Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment,method-assign]
+        train(make_task(data, max_updates=5), tmp_path / "run")
+
+    os.waitpid(in_child(work), 0)
+    left = [path.name for path in (tmp_path / "run").iterdir()]
+    assert len(left) == 2
+    assert any(name.startswith(".run.json.") for name in left)
+    assert train(make_task(data, max_updates=5), tmp_path / "run")
+    assert not list((tmp_path / "run").glob(".*"))
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("fault", ["precision", "warm_start", "tensorboard"])
+def test_a_start_that_fails_leaves_nothing(
+    data: Path, tmp_path: Path, fault: str, there: bool
+) -> None:
+    options: dict[str, Any] = {
+        "precision": {"precision": "fp16"},
+        "warm_start": {"warm_start": str(tmp_path / "nowhere")},
+        "tensorboard": {"tensorboard": True, "precision": "fp16"},
+    }[fault]
+    run = tmp_path / "parent" / "run"
+    if there:
+        run.mkdir(parents=True)
+    with pytest.raises(UserError):
+        train(make_task(data, **options), run)
+    assert (tmp_path / "parent").exists() == there
+    assert not there or not list(run.iterdir())
+    assert train(make_task(data, max_updates=5), run)
+
+
+def test_a_warm_start_from_nowhere_is_told_as_such(data: Path, tmp_path: Path) -> None:
+    task = make_task(data, warm_start=str(tmp_path / "nowhere"))
+    with pytest.raises(UserError, match="training.warm_start: .*nowhere: no such model directory"):
+        train(task, tmp_path / "run")
+
+
+def test_metrics_that_are_no_file_or_no_text_are_not_read(data: Path, tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    (tmp_path / "metrics.jsonl").write_bytes(b'{"update": 1}\n{"update": \xff}\n')
+    assert run.metrics() == [{"update": 1}]
+    (tmp_path / "metrics.jsonl").unlink()
+    (tmp_path / "metrics.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(UserError, match="metrics.jsonl: not a regular file"):
+        run.metrics()
+
+
+def test_hashes_are_short_in_messages(data: Path, tmp_path: Path) -> None:
+    train(make_task(data, max_updates=5), tmp_path / "run")
+    (tmp_path / "other").mkdir()
+    other = make_data(tmp_path / "other", words=9)
+    with pytest.raises(UserError, match=r"data was [0-9a-f]{12}\.\.\., now [0-9a-f]{12}\.\.\.;"):
+        train(make_task(other, max_updates=5), tmp_path / "run")
 
 
 def test_disk_use_is_bounded(data: Path, tmp_path: Path) -> None:
@@ -227,6 +407,87 @@ def test_a_full_disk_does_not_end_a_run(data: Path, tmp_path: Path) -> None:
     assert Checkpoints(tmp_path / "run" / "checkpoints").all() == before
     train(make_task(data, max_updates=15, validate_every=5), tmp_path / "run")
     train(make_task(data, max_updates=15, validate_every=5), tmp_path / "whole")
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def full_disk(monkeypatch: pytest.MonkeyPatch, target: Any, name: str, places: set[int]) -> None:
+    """Calls of a function fail as on a full disk, at these places in their order."""
+    function, count = getattr(target, name), iter(range(1000))
+
+    def fail(*arguments: Any, **options: Any) -> Any:
+        if next(count) in places:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return function(*arguments, **options)
+
+    monkeypatch.setattr(target, name, fail)
+
+
+def test_a_run_whose_last_checkpoints_were_not_written_makes_no_model(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = make_task(data, max_updates=20, validate_every=5)
+    monkeypatch.setattr(TrainingState, "best", 0)  # so that all checkpoints are averaged
+    train(task, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        full_disk(patch, checkpoints_module, "save_tensors", {2, 3})
+        with pytest.raises(
+            UserError, match=r"checkpoints 15 \+ 20 missing or damaged, so no model"
+        ):
+            train(task, tmp_path / "run")
+    assert not (tmp_path / "run" / "model").exists()
+    train(task, tmp_path / "run")
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+def test_a_run_without_any_checkpoint_says_so(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full_disk(monkeypatch, checkpoints_module, "save_tensors", set(range(100)))
+    with pytest.raises(UserError, match="missing or damaged, so no model is made"):
+        train(make_task(data, max_updates=10), tmp_path / "run")
+
+
+def test_a_model_that_lacks_a_checkpoint_is_not_called_the_model(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The disk was full in between: the checkpoint is lost, and the run is past it.
+    monkeypatch.setattr(TrainingState, "best", 0)  # so that all checkpoints are averaged
+    full_disk(monkeypatch, checkpoints_module, "save_tensors", {2})
+    message = (
+        r"checkpoint 15 missing .* partial-model, which is the average of the checkpoints .*20;"
+    )
+    with pytest.raises(UserError, match=message):
+        train(make_task(data, max_updates=20, validate_every=5), tmp_path / "run")
+    assert not (tmp_path / "run" / "model").exists()
+    assert load_model(tmp_path / "run" / "partial-model")
+
+
+def test_metrics_that_cannot_be_written_do_not_end_a_run(
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    task = make_task(data, max_updates=20, log_every=1)
+    train(task, tmp_path / "whole")
+    write, count = os.write, iter(range(1000))
+
+    def full(descriptor: int, line: bytes) -> int:
+        # Half of the second line fits, nothing of the third; then there is room again.
+        number = next(count)
+        if number == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, line[: len(line) // 2] if number == 1 else line)
+
+    capfd.readouterr()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        assert train(task, tmp_path / "run")
+    log = capfd.readouterr().err
+    assert log.count("warning: ") == 1
+    assert "No space left on device; training goes on without metrics" in log
+    places = [r["update"] for r in Run(tmp_path / "run").metrics() if r["kind"] == "train"]
+    assert places == [1, *range(4, 21)]
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 
@@ -352,6 +613,7 @@ def test_a_store_without_validation_data_is_told(data: Path, tmp_path: Path) -> 
     )
     with pytest.raises(UserError, match="no split 'valid'; it has train"):
         train(make_task(copy), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_sweep_finds_the_best_rate_and_resumes(

@@ -1,10 +1,10 @@
 """Checkpoints of a run: written at once or not at all, verified when read, few on disk.
 
 A checkpoint is a folder: `model.safetensors`, `optimiser.safetensors` and `state.json` with the
-hashes of both. Older checkpoints that averaging may still need keep their model only.
+hashes of both and its own. Older checkpoints that averaging may still need keep their model only.
 """
 
-import shutil
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,21 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from concatmt.errors import UserError
-from concatmt.files import atomic_folder, hash_file, read_json, write_json
+from concatmt.files import (
+    atomic_folder,
+    hash_file,
+    hash_text,
+    read_json,
+    remove_folder,
+    remove_leftovers,
+    write_json,
+)
 from concatmt.model.directory import save_tensors, write_weights
 from concatmt.model.transformer import Transformer
 
 STATE, MODEL, OPTIMISER = "state.json", "model.safetensors", "optimiser.safetensors"
+OWN_HASH = "state_sha256"
+KEYS = {"training", "stream", "scaler", "update", "sha256"}
 KEEP_LAST = 2  # complete checkpoints: the newest, and one to fall back on
 
 
@@ -49,6 +59,11 @@ class Checkpoints:
         names = sorted(p.name for p in self.folder.iterdir() if p.name.isdecimal())
         return [Checkpoint(self.folder / name) for name in names]
 
+    def newest(self) -> int:
+        """The update that a run would go on from; 0 if there is no complete checkpoint."""
+        updates = (checkpoint.update for checkpoint in reversed(self.all()))
+        return next((u for u in updates if self.usable(u, (MODEL, OPTIMISER))), 0)
+
     def at(self, update: int) -> Checkpoint:
         """The checkpoint of an update, on disk or to be written."""
         return Checkpoint(self.folder / f"{update:08d}")
@@ -61,20 +76,29 @@ class Checkpoints:
         state: dict[str, Any],
     ) -> None:
         """Write a complete checkpoint."""
-        with atomic_folder(self.at(update).folder, STATE) as folder:
+        # A damaged checkpoint may lack any file: whatever is there under this name is replaced.
+        with atomic_folder(self.at(update).folder, marker=None) as folder:
             write_weights(folder / MODEL, model)
             save_tensors(folder / OPTIMISER, _optimiser_tensors(model, optimisers))
             hashes = {name: hash_file(folder / name) for name in (MODEL, OPTIMISER)}
-            write_json(folder / STATE, {**state, "update": update, "sha256": hashes})
+            state = {**state, "update": update, "sha256": hashes}
+            write_json(folder / STATE, {**state, OWN_HASH: _hash(state)})
 
     def restore(
         self, model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
     ) -> dict[str, Any] | None:
         """Load the newest checkpoint that is whole; None if there is none.
 
-        A damaged one is told and passed over.
+        Skip a damaged one with a warning.
         """
-        complete = [c for c in reversed(self.all()) if (c.folder / OPTIMISER).exists()]
+        if self.folder.is_dir():
+            remove_leftovers(self.folder)
+        found = self.all()
+        complete = [
+            checkpoint
+            for place, checkpoint in enumerate(reversed(found))
+            if place < KEEP_LAST or (checkpoint.folder / OPTIMISER).exists()
+        ]
         for checkpoint in complete:
             try:
                 state = self._verified(checkpoint, (MODEL, OPTIMISER))
@@ -95,7 +119,15 @@ class Checkpoints:
             if checkpoint.update in wanted:
                 (checkpoint.folder / OPTIMISER).unlink(missing_ok=True)
             else:
-                shutil.rmtree(checkpoint.folder)
+                remove_folder(checkpoint.folder)
+
+    def usable(self, update: int, names: tuple[str, ...] = (MODEL,)) -> bool:
+        """Whether files of a checkpoint are there, and whole."""
+        try:
+            self._verified(self.at(update), names)
+        except UserError:
+            return False
+        return True
 
     def average(self, updates: Iterable[int], model: Transformer) -> None:
         """Put the mean of the weights of some checkpoints into `model`."""
@@ -111,13 +143,22 @@ class Checkpoints:
 
     def _verified(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> dict[str, Any]:
         state = read_json(checkpoint.folder / STATE, "checkpoint")
+        # Checkpoints of earlier versions have no hash of their own.
+        own = state.pop(OWN_HASH, None) if isinstance(state, dict) else None
+        known = isinstance(state, dict) and state.keys() == KEYS
+        if not known or (own is not None and own != _hash(state)):
+            raise UserError(f"{checkpoint.folder / STATE}: damaged: it was changed")
         for name in names:
             path = checkpoint.folder / name
             if not path.is_file():
                 raise UserError(f"{path}: missing")
-            if hash_file(path) != state["sha256"][name]:
+            if hash_file(path) != state["sha256"].get(name):
                 raise UserError(f"{path}: damaged: its hash is not the one in {STATE}")
         return dict(state)
+
+
+def _hash(state: dict[str, Any]) -> str:
+    return hash_text(json.dumps(state, sort_keys=True))
 
 
 @torch.no_grad()

@@ -2,12 +2,13 @@
 
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 from concatmt.errors import UserError
 from concatmt.training.config import TrainingConfig
 from concatmt.training.objective import Totals
-from concatmt.training.run import Run
+from concatmt.training.run import METRICS, Run
 
 LOG_SECONDS = 20.0
 
@@ -17,16 +18,23 @@ class Reporter:
 
     def __init__(self, run: Run, config: TrainingConfig, speaks: bool) -> None:
         self.run, self.config, self.speaks = run, config, speaks
-        self.board = _tensorboard(run) if config.tensorboard and speaks else None
+        # Made with the first record, since a start that fails must not leave a folder.
+        self.make_board = _tensorboard() if config.tensorboard and speaks else None
+        self.board: Any = None
         self.window = Totals()  # since the last line of the metrics
         self.started = self.line_time = time.monotonic()
         self.updates = 0  # in this process's life
         self.log_time = 0.0
+        self.losing = False  # the last line of the metrics could not be written
 
     def say(self, text: str) -> None:
         """A line that stays."""
         if self.speaks:
-            print(f"{self._clear()}{text}", file=sys.stderr, flush=True)
+            _print(f"{self._clear()}{text}\n")
+
+    def warn(self, text: str) -> None:
+        """Say what went wrong, though training goes on."""
+        self.say(f"warning: {text}")
 
     def update(self, update: int, totals: Totals, rate: float, norm: float, place: str) -> None:
         """An update is done; `place` says where in the epoch."""
@@ -84,28 +92,42 @@ class Reporter:
         return f", at most {int(left) // 60}:{int(left) % 60:02d} left"
 
     def _record(self, kind: str, record: dict[str, Any]) -> None:
-        self.run.append({"kind": kind, **record})
-        if self.board is not None:
-            for name, value in record.items():
-                self.board.add_scalar(f"{kind}/{name}", value, record["update"])
+        try:
+            self.run.append({"kind": kind, **record})
+            if self.make_board is not None:
+                self.board = self.board or self.make_board(self.run.folder / "tensorboard")
+                for name, value in record.items():
+                    self.board.add_scalar(f"{kind}/{name}", value, record["update"])
+            self.losing = False
+        except OSError as error:
+            # A full disk must not end a run of days for a line of figures.
+            if not self.losing:
+                where = error.filename or self.run.folder / METRICS
+                self.warn(f"{where}: {error.strerror or error}; training goes on without metrics")
+            self.losing = True
 
     def _show(self, line: str, now: float) -> None:
         if sys.stderr.isatty():
-            print(f"{self._clear()}{line}", end="", file=sys.stderr, flush=True)
+            _print(f"{self._clear()}{line}")
         elif now - self.log_time > LOG_SECONDS:
             self.log_time = now
-            print(line, file=sys.stderr, flush=True)
+            _print(f"{line}\n")
 
     def _clear(self) -> str:
         return "\r\x1b[2K" if sys.stderr.isatty() else ""
 
 
-def _tensorboard(run: Run) -> Any:
+def _print(text: str) -> None:
+    with suppress(OSError):  # a log on a full disk, or a terminal that was closed
+        print(text, end="", file=sys.stderr, flush=True)
+
+
+def _tensorboard() -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         raise UserError("training.tensorboard: install concatmt[track] for it") from error
-    return SummaryWriter(run.folder / "tensorboard")
+    return SummaryWriter
 
 
 def draw_curves(run: Run) -> bool:

@@ -6,23 +6,28 @@ checkpoints/    see checkpoints.py
 model/          the averaged model, when the run is finished
 """
 
-import fcntl
+import errno
 import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from concatmt import __version__
 from concatmt.errors import UserError
-from concatmt.files import read_json, write_json, write_text
+from concatmt.files import read_json, remove_leftovers, write_json, write_text
 from concatmt.json_text import parse_json
+from concatmt.locks import lock_file
 from concatmt.parallel import count_from_environment
 
 DESCRIPTION = "run.json"
 METRICS = "metrics.jsonl"
+LOCK = "lock"
+HASH_DIGITS = 12
 # A run may go on with these changed: they do not change what an update does.
 MAY_CHANGE = {
     "training.max_epochs",
@@ -48,53 +53,74 @@ class Run:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the run; a second process that wants it is refused."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "lock").open("a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise UserError(
-                    f"{self.folder}: another process is training here; wait for it, or choose"
-                    " another output"
-                ) from error
-            yield
+        """Hold the run; a second process that wants it is refused.
 
-    def describe(
-        self,
-        settings: dict[str, Any],
-        facts: dict[str, Any],
-        defaults: dict[str, Any] | None = None,
-    ) -> None:
-        """Write what the run is; if it exists already, check that it is the same one.
-
-        `settings` must be equal but for those that may change; `facts` are recorded only. What an
-        earlier version did not record is taken from `defaults`.
+        What fails before `describe` has not begun a run: nothing is left of it.
         """
-        path = self.folder / DESCRIPTION
-        if path.exists():
-            check_same(read_json(path, "run")["settings"], settings, self.folder, defaults)
-        elif any(p.name != "lock" for p in self.folder.iterdir()):
+        new = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        held = lock_file(self.folder / LOCK)
+        if held is None:
+            raise UserError(
+                f"{self.folder}: another process is training here; wait for it, or choose"
+                " another output"
+            )
+        try:
+            yield
+        finally:
+            if not (self.folder / DESCRIPTION).exists():
+                (self.folder / LOCK).unlink(missing_ok=True)
+                for folder in new:
+                    with suppress(OSError):  # it is not empty
+                        folder.rmdir()
+            os.close(held)
+
+    def check(self, settings: dict[str, Any], defaults: dict[str, Any] | None = None) -> None:
+        """Refuse a folder that holds something else, or a run with other settings.
+
+        `settings` must be equal but for those that may change. What an earlier version did not
+        record is taken from `defaults`.
+        """
+        remove_leftovers(self.folder, DESCRIPTION)
+        if (self.folder / DESCRIPTION).exists():
+            check_same(self.description()["settings"], settings, self.folder, defaults)
+        elif any(path.name != LOCK for path in self.folder.iterdir()):
             raise UserError(f"{self.folder}: exists and is not a run; choose another output")
-        write_json(path, {"settings": settings, **facts})
+
+    def describe(self, settings: dict[str, Any], facts: dict[str, Any]) -> None:
+        """Write what the run is, which begins it; `facts` are recorded only."""
+        write_json(self.folder / DESCRIPTION, {"settings": settings, **facts})
 
     def description(self) -> dict[str, Any]:
         """What the run is: its settings, versions and command."""
-        description: dict[str, Any] = read_json(self.folder / DESCRIPTION, "run")
+        description = read_json(self.folder / DESCRIPTION, "run")
+        if not isinstance(description, dict) or not isinstance(description.get("settings"), dict):
+            raise UserError(
+                f"{self.folder / DESCRIPTION}: damaged: it has no settings; choose another output"
+            )
         return description
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a line to the metrics."""
-        with (self.folder / METRICS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+        """Add a line to the metrics, all of it or, on a full disk, nothing and an OSError."""
+        path, line = self.folder / METRICS, f"{json.dumps(record)}\n".encode()
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            size = os.fstat(descriptor).st_size
+            if os.write(descriptor, line) < len(line):
+                os.ftruncate(descriptor, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        finally:
+            os.close(descriptor)
 
     def metrics(self) -> list[dict[str, Any]]:
         """All lines of the metrics; one that a crash cut short is left out."""
         path = self.folder / METRICS
         if not path.exists():
             return []
+        if not path.is_file():
+            raise UserError(f"{path}: not a regular file; remove it")
         records = []
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 records.append(parse_json(line))
             except json.JSONDecodeError:
@@ -103,6 +129,8 @@ class Run:
 
     def rewind(self, update: int) -> None:
         """Forget the metrics after `update`: these updates will be done again."""
+        if not (self.folder / METRICS).exists():
+            return
         kept = [record for record in self.metrics() if record["update"] <= update]
         write_text(self.folder / METRICS, "".join(json.dumps(record) + "\n" for record in kept))
 
@@ -117,7 +145,7 @@ def check_same(
     before, after = _flat(defaults or {}) | _flat(old), _flat(new)
     keys = sorted(before.keys() | after.keys())
     differing = [
-        f"{key} was {before.get(key)!r}, now {after.get(key)!r}"
+        f"{key} was {_shown(before.get(key))}, now {_shown(after.get(key))}"
         for key in keys
         if before.get(key) != after.get(key) and key not in MAY_CHANGE
     ]
@@ -127,6 +155,13 @@ def check_same(
             f"{folder}: was started with other settings: {'; '.join(differing[:4])}{more};"
             " restore them or choose another output"
         )
+
+
+def _shown(value: Any) -> str:
+    """A value in a message; the first digits of a hash say enough."""
+    if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
+        return f"{value[:HASH_DIGITS]}..."
+    return repr(value)
 
 
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:

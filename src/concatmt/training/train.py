@@ -12,7 +12,7 @@ from concatmt.corpus.store import Store
 from concatmt.corpus.windows import Windows
 from concatmt.errors import UserError
 from concatmt.model.config import Architecture, ModelConfig, SystemConfig
-from concatmt.model.directory import load_model, save_model
+from concatmt.model.directory import CONFIG, load_model, save_model
 from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
 from concatmt.text.pipeline import TextPipeline
@@ -21,6 +21,8 @@ from concatmt.training.processes import Processes
 from concatmt.training.reporter import draw_curves
 from concatmt.training.run import Run, provenance
 from concatmt.training.trainer import Trainer
+
+PARTIAL_MODEL = "partial-model"  # a name under which nothing takes it for the run's result
 
 
 @dataclass(frozen=True)
@@ -49,24 +51,26 @@ def train(task: Task, output: Path) -> bool:
 
 def _train(task: Task, run: Run, processes: Processes) -> bool:
     store = Store.open(task.data)
+    settings = {
+        "system": system_name(task.system),
+        "seed": task.seed,
+        "data": store.hash,
+        "model": task.architecture.model_dump(mode="json"),
+        "training": task.training.model_dump(mode="json"),
+    }
     if processes.first:
-        settings = {
-            "system": system_name(task.system),
-            "seed": task.seed,
-            "data": store.hash,
-            "model": task.architecture.model_dump(mode="json"),
-            "training": task.training.model_dump(mode="json"),
-        }
         defaults = {
             "model": Architecture().model_dump(mode="json"),
             "training": TrainingConfig().model_dump(mode="json"),
         }
-        run.describe(settings, provenance(), defaults)
+        run.check(settings, defaults)
     windows = Windows.of(store.split("train"), task.system.sentences)
     valid = Windows.of(store.split("valid"), task.system.sentences)
     torch.manual_seed(task.seed)
     model = build_model(store, task)
     trainer = Trainer(run, model, task.training, windows, valid, task.seed, processes)
+    if processes.first:
+        run.describe(settings, provenance())  # last: a start that fails leaves nothing
     say = trainer.reporter.say
     say(
         f"{system_name(task.system)}: {sum(p.numel() for p in model.parameters()):,} parameters,"
@@ -77,22 +81,52 @@ def _train(task: Task, run: Run, processes: Processes) -> bool:
         say(f"skipping {trainer.stream.plan.skipped:,} windows longer than a batch")
     reason = trainer.run()
     if reason is None:
-        say(f"stopped after update {trainer.state.update:,}; the same command goes on from there")
+        saved = trainer.checkpoints.all()[-1:]
+        place = f"update {saved[0].update:,}" if saved else "the start"
+        say(f"stopped after update {trainer.state.update:,}; the same command goes on from {place}")
+        if trainer.from_keyboard:
+            raise KeyboardInterrupt
         return False
     if processes.first:
-        updates = trainer.average()
-        save_model(
-            run.model, model, lambda folder: _copy_text(store.folder / "text", folder / "text")
-        )
+        _finish(task, run, trainer, store)
         best = trainer.state.best
         say(
             f"finished: {reason}; best {task.training.stop_metric}"
             f" {trainer.state.values[best]:.4f} at update {trainer.state.validations[best]:,};"
-            f" {run.model} is {_origin(updates)}"
+            f" {run.model} is {_origin(trainer.wanted())}"
         )
-        if not draw_curves(run):
-            say("no learning curves drawn: install concatmt[plots] for them")
+        try:
+            if not draw_curves(run):
+                say("no learning curves drawn: install concatmt[plots] for them")
+        except OSError as error:
+            trainer.reporter.warn(f"no learning curves drawn: {error.strerror or error}")
     return True
+
+
+def _finish(task: Task, run: Run, trainer: Trainer, store: Store) -> None:
+    """Write the averaged model; if it lacks a checkpoint, refuse to call it the run's model."""
+
+    def write_text(folder: Path) -> None:
+        shutil.copytree(store.folder / "text", folder / "text")
+
+    wanted = trainer.wanted()
+    usable = [update for update in wanted if trainer.checkpoints.usable(update)]
+    if usable == wanted:
+        trainer.checkpoints.average(usable, trainer.model)
+        save_model(run.model, trainer.model, write_text)
+        return
+    missing = [update for update in wanted if update not in usable]
+    problem = f"{run.folder}: {_checkpoints(missing)} missing or damaged, so no model is made"
+    if trainer.checkpoints.newest() < missing[0]:
+        raise UserError(
+            f"{problem}; make room on the disk and run the same command again, which repeats the"
+            " updates that were lost"
+        )
+    if usable:
+        trainer.checkpoints.average(usable, trainer.model)
+        save_model(run.folder / PARTIAL_MODEL, trainer.model, write_text)
+        problem += f" but {PARTIAL_MODEL}, which is {_origin(usable)}"
+    raise UserError(f"{problem}; train in another folder for the whole one")
 
 
 def build_model(store: Store, task: Task) -> Transformer:
@@ -118,6 +152,8 @@ def build_model(store: Store, task: Task) -> Transformer:
 
 def warm_start(model: Transformer, folder: Path, store: Store) -> None:
     """Take the weights of another model; what it has not (segments) starts at zero, as a no-op."""
+    if not (folder / CONFIG).is_file():
+        raise UserError(f"training.warm_start: {folder}: no such model directory")
     theirs = TextPipeline.fingerprint(folder / "text") if (folder / "text").is_dir() else None
     if theirs != TextPipeline.fingerprint(store.folder / "text"):
         raise UserError(
@@ -137,9 +173,10 @@ def warm_start(model: Transformer, folder: Path, store: Store) -> None:
 
 def _origin(updates: list[int]) -> str:
     """Of what a model is made."""
+    return f"{'the average of the ' if len(updates) > 1 else ''}{_checkpoints(updates)}"
+
+
+def _checkpoints(updates: list[int]) -> str:
+    """Checkpoints by their updates, in a message."""
     names = " + ".join(f"{update:,}" for update in updates)
-    return f"the average of the checkpoints {names}" if len(updates) > 1 else f"checkpoint {names}"
-
-
-def _copy_text(source: Path, target: Path) -> None:
-    shutil.copytree(source, target)
+    return f"checkpoint{'s' if len(updates) > 1 else ''} {names}"

@@ -6,10 +6,11 @@ What a batch draws at random depends on its number alone, so interruptions leave
 """
 
 import math
+import os
 import signal
-import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from typing import Any
 
@@ -35,6 +36,7 @@ from concatmt.training.validation import Validator
 
 EXPLOSION = 1e4  # times the running mean of the gradient's norm
 MEMORY_OF_NORM = 0.99
+ECHO_SECONDS = 0.5  # a launcher may pass on a Ctrl-C that the terminal has sent already
 
 
 class Trainer:
@@ -71,33 +73,29 @@ class Trainer:
         self._resume(run)
         self.wrapped = self._wrap()
         self.asked_to_stop = False  # this process
+        self.from_keyboard = False  # it was by Ctrl-C
+        self._asked_at = 0.0
         self.interrupted = False  # some process was, and all have agreed to stop
 
     def run(self) -> str | None:
         """Train until there is a reason to stop, which is returned.
 
-        None if the process was asked to stop (SIGTERM): the run is saved and can go on later.
+        None if the process was asked to stop (SIGTERM, Ctrl-C): the run is saved and can go on
+        later.
         """
-        previous = signal.signal(signal.SIGTERM, self._ask_to_stop)
-        try:
+        with self._listening():
             while (reason := self._reason()) is None and not self.interrupted:
                 for batches in self.updates():
                     self.update(batches)
                     if self.interrupted or self._reason() is not None:
                         break
-        finally:
-            signal.signal(signal.SIGTERM, previous)
-        if reason is not None and self.state.validations[-1:] != [self.state.update]:
-            self._validate()
+            if reason is not None and self.state.validations[-1:] != [self.state.update]:
+                self._validate()
         return reason
 
-    def average(self) -> list[int]:
-        """Put the average of the best checkpoint and its followers into the model."""
-        wanted = self.state.to_average(self.config.average)
-        there = {checkpoint.update for checkpoint in self.checkpoints.all()}
-        updates = [update for update in wanted if update in there] or sorted(there)[-1:]
-        self.checkpoints.average(updates, self.model)
-        return updates
+    def wanted(self) -> list[int]:
+        """Updates of the checkpoints that are averaged: the best and its followers."""
+        return self.state.to_average(self.config.average)
 
     def updates(self) -> Iterator[list[WindowBatch]]:
         """The rest of an epoch, in lists of this process's batches for one update each."""
@@ -209,8 +207,8 @@ class Trainer:
             self.checkpoints.prune(self.state.to_average(self.config.average))
         except OSError as error:
             # A full disk must not end a run of days: the older checkpoint is still there.
-            message = f"warning: checkpoint {self.state.update:,} not written: {error.strerror}"
-            print(f"{message}; training goes on", file=sys.stderr, flush=True)
+            what = f"checkpoint {self.state.update:,} not written: {error.strerror or error}"
+            self.reporter.warn(f"{what}; training goes on")
 
     def _resume(self, run: Run) -> None:
         state = self.checkpoints.restore(self.model, self.optimisers)
@@ -228,8 +226,32 @@ class Trainer:
         finished = self.stream.epoch + (self.stream.next == len(self.stream))
         return self.state.why_stop(self.config, finished)
 
-    def _ask_to_stop(self, *_: Any) -> None:
-        self.asked_to_stop = True
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Take SIGTERM and Ctrl-C for a wish to save and stop."""
+        # A shell lets processes in the background ignore Ctrl-C, which is for others then.
+        numbers = [
+            number
+            for number in (signal.SIGTERM, signal.SIGINT)
+            if signal.getsignal(number) != signal.SIG_IGN
+        ]
+        previous = [(number, signal.signal(number, self._ask_to_stop)) for number in numbers]
+        try:
+            yield
+        finally:
+            for number, handler in previous:
+                signal.signal(number, handler)
+
+    def _ask_to_stop(self, number: int, _: Any) -> None:
+        now = time.monotonic()
+        if not self.asked_to_stop:
+            self.asked_to_stop, self._asked_at = True, now
+            self.from_keyboard = number == signal.SIGINT
+            if self.from_keyboard and self.processes.first:
+                # Not by `print`, which may be what was interrupted.
+                os.write(2, b"\nsaving after this update; Ctrl-C again ends at once\n")
+        elif number == signal.SIGINT and now - self._asked_at > ECHO_SECONDS:
+            raise KeyboardInterrupt
 
     def _wrap(self) -> Callable[[WindowBatch], Any]:
         module: nn.Module = self.objective
