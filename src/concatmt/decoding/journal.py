@@ -169,7 +169,10 @@ class Journal:
             "history": asdict(entry.history),
         }
         content = f"{json.dumps(head)}\n{entry.text}"
-        write_text(self.path(index), f"{_digest(content.encode()).decode()}\n{content}")
+        path = self.path(index)
+        if path.exists() and not path.is_file():
+            path.unlink()  # whatever it is, it would be written through to and not replaced
+        write_text(path, f"{_digest(content.encode()).decode()}\n{content}")
 
     def leave(self) -> None:
         """Say that this process needs the journal no more."""

@@ -134,3 +134,14 @@ def test_processes_that_are_started_later_by_a_parent_of_the_same_id_are_others(
         journal_module.Path, "read_text", lambda *_, **__: f"1 (init) {' '.join(later)}"
     )
     assert Shard.from_environment() != first
+
+
+def test_a_chunk_takes_the_place_of_what_is_no_file(tmp_path: Path) -> None:
+    """A FIFO there would otherwise be waited for when it is read, and again when it is written."""
+    journal = open_journal(tmp_path)
+    os.mkfifo(journal.path(0))
+    assert journal.read(0, "hash") is None
+    journal.write(0, entry("hash", "text\n"))
+    found = journal.read(0, "hash")
+    assert found is not None
+    assert found.text == "text\n"
