@@ -159,8 +159,9 @@ def _limit() -> None:
 
 
 def _resident() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
+    """Memory of this process that a child has from its start: files are mapped there anew."""
+    _, resident, of_files, *_ = map(int, Path("/proc/self/statm").read_text().split())
+    return (resident - of_files) * resource.getpagesize()
 
 
 def _wait(child: int, streams: Path, before: int) -> Done:

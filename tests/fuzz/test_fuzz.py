@@ -47,7 +47,7 @@ def _say(text: str) -> None:
         (lambda: sys.exit(1), "exit code 1"),
         (lambda: os.kill(os.getpid(), 9), "crash: signal SIGKILL"),
         (lambda: time.sleep(60), "hang"),
-        (lambda: bytearray(200 << 20), "memory"),
+        (lambda: bytearray(180 << 20), "memory"),
     ],
 )
 def test_the_oracle_sees_what_does_not_hold(

@@ -13,6 +13,7 @@ from concatmt.decoding.quantize import (
     quantize_positive_rows,
     quantize_rows,
 )
+from concatmt.decoding.scoring import ScoringItem, score_items
 from tests.unit.decoding.models import make_model, make_windows
 
 
@@ -69,12 +70,23 @@ def test_a_wide_layer_in_parts_is_the_layer_as_a_whole() -> None:
     assert torch.equal(wide(x[:2]), wanted[:2])  # in memory that has been used
 
 
-def test_a_quantised_model_translates_and_the_model_stays_as_it_was() -> None:
-    model = make_model("s4to4+lrn+pers")
+def test_a_quantised_model_scores_as_its_original_does_and_that_stays_as_it_was() -> None:
+    """Per token within a bound, for translations that the original finds. Random weights are the
+    hard case: measured 0.018 on average; a layer with a wrong scale or sign gives whole nats."""
+    model = make_model("s4to4+lrn+pers", dim=64, sharpness=2.0)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    windows = make_windows(5, 4)
-    engine = Engine(model, int8=True)
-    found = translate_windows(engine, windows, SearchConfig(), PoolConfig())
-    assert [len(h[0].sentences) for h in found] == [len(w.source) for w in windows]
+    windows = make_windows(20, 4)
+    exact, rounded = Engine(model), Engine(model, int8=True)
+    pool = PoolConfig(threads=1)
+    found = translate_windows(exact, windows, SearchConfig(), pool)
+    items = [
+        ScoringItem(window.source, [best[0].sentences])
+        for window, best in zip(windows, found, strict=True)
+    ]
+    pairs = zip(score_items(exact, items, pool), score_items(rounded, items, pool), strict=True)
+    differences = [
+        abs(a - b) for ours, theirs in pairs for a, b in zip(ours[0], theirs[0], strict=True)
+    ]
+    assert sum(differences) / len(differences) < 0.05
     for name, tensor in model.state_dict().items():
         assert torch.equal(tensor, before[name])
