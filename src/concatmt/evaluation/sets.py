@@ -121,6 +121,13 @@ def _object(where: str, value: Any) -> dict[str, Any]:
     return value
 
 
+def _text(where: str, record: Any, key: str) -> str:
+    value = record.get(key) if isinstance(record, dict) else None
+    if not isinstance(value, str):
+        raise UserError(f"{where}: {key!r} must be a text")
+    return value
+
+
 def _ours(name: str, where: str, record: dict[str, Any]) -> ContrastiveItem:
     source = _strings(where, record, "source")
     context = _strings(where, record, "context") if "context" in record else []
@@ -183,10 +190,10 @@ def _contrapro_lines(name: str, where: str, record: dict[str, Any]) -> Contrasti
     source, target = _strings(where, record, "src_context"), _strings(where, record, "ref_context")
     size = min(len(source), len(target))
     context = target[len(target) - size :]
-    candidates = [record["ref"], *_strings(where, record, "contrastive")]
+    candidates = [_text(where, record, "ref"), *_strings(where, record, "contrastive")]
     return ContrastiveItem(
         str(record.get("id", where)),
-        [*source[len(source) - size :], record["src"]],
+        [*source[len(source) - size :], _text(where, record, "src")],
         [[*context, candidate] for candidate in candidates],
         0,
         name,
@@ -218,16 +225,16 @@ def _repetitions(items: Sequence[ContrastiveItem]) -> str | None:
 def _contrapro(name: str, where: str, record: dict[str, Any], context: Context) -> ContrastiveItem:
     """ContraPro's JSON, and ctxpro's, which has the expected form instead of wrong sentences."""
     errors = record.get("errors", [])
-    candidates = [record["ref segment"]]
+    candidates = [_text(where, record, "ref segment")]
     for error in errors if isinstance(errors, list) else [None]:
         if not isinstance(error, dict) or not isinstance(error.get("contrastive"), str):
             raise UserError(f"{where}: every entry of 'errors' must have a 'contrastive' sentence")
-        candidates.append(error["contrastive"])
+        candidates.append(_text(where, error, "contrastive"))
     source, target = context
     expected = record.get("expected", record.get("ref pronoun"))
     return ContrastiveItem(
         where.rpartition("item ")[2],
-        [*source, record["src segment"]],
+        [*source, _text(where, record, "src segment")],
         [[*target, candidate] for candidate in candidates],
         0,
         name,
