@@ -3,16 +3,12 @@
 Few, since each starts Python and torch.
 """
 
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.fuzz.damage import copy
+from tests.fuzz.kills import start_and_kill
 from tests.fuzz.oracle import Command, Done
 from tests.fuzz.trial import Trial
 from tests.fuzz.workbench import QUICK, SYSTEM, TRANSLATE_LONG, Workbench
@@ -119,32 +115,7 @@ def _left(folder: Path, pattern: str) -> str | None:
 def _kill_twice(
     draw: random.Random, folder: Path, arguments: tuple[str, ...], pattern: str
 ) -> None:
-    """Start a command and kill it, mostly soon after files that fit `pattern` have appeared.
-
-    Every start has the same process id if the machine has namespaces, as in a container.
-    """
+    """Start a command and kill it, mostly soon after files that fit `pattern` have appeared."""
     for _ in range(2):
-        process = subprocess.Popen(
-            [*_same_process_id(), sys.executable, "-m", "concatmt", *arguments],
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        before = set(folder.glob(pattern))
-        end = time.monotonic() + (20 if draw.random() < 0.8 else 0)
-        while process.poll() is None and time.monotonic() < end:
-            if set(folder.glob(pattern)) != before:
-                break
-            time.sleep(0.001)
-        time.sleep(draw.random() * 0.3)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def _same_process_id() -> list[str]:
-    """A prefix under which a command has process id 1 or 2, if the machine allows that."""
-    prefix = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    allowed = subprocess.run([*prefix, "true"], capture_output=True).returncode == 0
-    return prefix if allowed else []
+        patience = 20.0 if draw.random() < 0.8 else 0.0
+        start_and_kill(folder, arguments, pattern, draw.random() * 0.3, patience)
