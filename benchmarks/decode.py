@@ -30,9 +30,10 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from concatmt.decoding.boundaries import Allowed, Free
+from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
-from concatmt.decoding.pool import PoolConfig, in_threads, plan
+from concatmt.decoding.hypotheses import Hypothesis, Window
+from concatmt.decoding.pool import in_threads, plan
 from concatmt.decoding.search import Search
 from concatmt.files import write_json
 from concatmt.model.config import SIZES, ModelConfig

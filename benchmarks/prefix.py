@@ -28,11 +28,12 @@ from decode import LENGTH, SENTENCE, VOCABULARY, FixedSearch, build, make_window
 from operations import Counter
 
 from concatmt.corpus.lines import ReadReport
+from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import SearchConfig, Window
+from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.inputs import read_parts
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.translation import Passage, TranslateConfig, Translation
+from concatmt.decoding.translation import Passage, Translation
 from concatmt.decoding.translator import Translator
 from concatmt.files import write_json
 from concatmt.model.config import SIZES

@@ -27,8 +27,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side, WindowBatch
+from concatmt.decoding.config import PoolConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.pool import PoolConfig
 from concatmt.decoding.scoring import ScoringItem, Tree, build_trees, score_items, score_trees
 from concatmt.evaluation.sets import read_set
 from concatmt.files import write_json

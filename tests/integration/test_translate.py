@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from concatmt.cli import main
+from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.inputs import Part
 from concatmt.decoding.job import Job
 from concatmt.decoding.journal import Entry, Journal, Shard
 from concatmt.decoding.outputs import Writer
-from concatmt.decoding.translation import History, Report, TranslateConfig
+from concatmt.decoding.translation import History, Report
 from concatmt.decoding.translator import Translator
 from concatmt.settings import parse_settings
 from tests.unit.decoding.models import SAMPLE, write_model

@@ -50,9 +50,9 @@ def contrast(
 
         concatmt contrast model testbed.jsonl --score sum --scope current
     """
-    from concatmt.decoding.contrast import Contrast, ContrastConfig
+    from concatmt.decoding.config import ContrastConfig, PoolConfig
+    from concatmt.decoding.contrast import Contrast
     from concatmt.decoding.loading import LoadedModel
-    from concatmt.decoding.pool import PoolConfig
     from concatmt.evaluation import items
     from concatmt.evaluation.sets import read_set
     from concatmt.progress import progress

@@ -49,10 +49,10 @@ def score(
         concatmt score model test.en --target test.de --context 0 --context 3 --output scores.jsonl
     """
     from concatmt.corpus.lines import ReadReport
+    from concatmt.decoding.config import PoolConfig
     from concatmt.decoding.document_scores import DocumentScorer
     from concatmt.decoding.inputs import format_of, read_parts
     from concatmt.decoding.loading import LoadedModel
-    from concatmt.decoding.pool import PoolConfig
     from concatmt.evaluation.context_use import score_record
     from concatmt.files import atomic_file
     from concatmt.progress import progress

@@ -91,11 +91,12 @@ def translate(
     """
     from concatmt.corpus.lines import ReadReport
     from concatmt.decoding.chunks import SIZES
+    from concatmt.decoding.config import TranslateConfig
     from concatmt.decoding.inputs import STDIN, format_of, read_inputs
     from concatmt.decoding.job import Job, translate_file, translate_stream
     from concatmt.decoding.journal import Journal, Shard
     from concatmt.decoding.outputs import Writer
-    from concatmt.decoding.translation import Report, TranslateConfig
+    from concatmt.decoding.translation import Report
     from concatmt.decoding.translator import Translator
     from concatmt.errors import UserError
     from concatmt.progress import progress

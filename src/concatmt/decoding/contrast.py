@@ -6,32 +6,16 @@ Does not know test-set formats: an item is text, candidates and the place of the
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Literal, NamedTuple
+from typing import NamedTuple
 
-from pydantic import Field
-
+from concatmt.decoding.config import ContrastConfig
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.pool import PoolConfig
 from concatmt.decoding.scoring import ScoringItem, Sums, score_items, sums_of
 from concatmt.errors import UserError
 from concatmt.model.config import check_window
-from concatmt.settings import Settings
 from concatmt.signature import Signature
 
 ITEMS_AT_A_TIME = 2048
-
-
-class ContrastConfig(Settings):
-    """How candidates are compared; the defaults are the paper's score."""
-
-    score: Literal["mean", "sum"] = "mean"
-    scope: Literal["window", "current"] = "window"
-    # Of m candidates with the best score, the correct one among them: 1/m, 1 if it comes first
-    # (Voita's rule), or 0 (ContraPro's).
-    ties: Literal["split", "first", "wrong"] = "split"
-    target_context: Literal["gold", "none"] = "gold"
-    context: Annotated[int, Field(ge=0)] | None = None  # sentences; None: as many as the model has
-    pool: PoolConfig = PoolConfig(windows=64, tokens=4096)
 
 
 class Question(NamedTuple):

@@ -7,9 +7,9 @@ Does not know files.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from concatmt.decoding.config import PoolConfig
 from concatmt.decoding.inputs import Part
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.pool import PoolConfig
 from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.decoding.translation import History
 from concatmt.errors import UserError

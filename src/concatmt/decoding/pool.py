@@ -7,27 +7,17 @@ the number of threads changes nothing but the time. Does not know documents.
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import torch
-from pydantic import Field
 
+from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
+from concatmt.decoding.hypotheses import Hypothesis, Window
 from concatmt.decoding.sampling import Sampling
 from concatmt.decoding.search import Search
-from concatmt.settings import Settings
 
-Count = Annotated[int, Field(ge=1)]
 T = TypeVar("T")
-
-
-class PoolConfig(Settings):
-    """How much is worked on at a time."""
-
-    windows: Count = 64  # in a batch, at most
-    tokens: Count = 4096  # of a batch's source, padding included
-    threads: int = Field(default=0, ge=0)  # batches at the same time; 0: as many as torch has
 
 
 def translate_windows(

@@ -9,9 +9,10 @@ another begins. Does not know documents.
 from collections import deque
 from collections.abc import Generator, Iterable
 
+from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
-from concatmt.decoding.pool import PoolConfig, search_method, translate_windows
+from concatmt.decoding.hypotheses import Hypothesis, Window
+from concatmt.decoding.pool import search_method, translate_windows
 
 Stream = Generator[Window, list[Hypothesis], None]
 

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from concatmt.decoding.beams import Choice
+from concatmt.decoding.config import SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import SearchConfig, Window
+from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.search import Follow, Search
 from concatmt.text.vocabulary import END, PAD, SEPARATOR, UNK
 

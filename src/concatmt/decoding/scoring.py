@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 
 from concatmt.corpus.batch import side_from_lists
+from concatmt.decoding.config import PoolConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Sentence
-from concatmt.decoding.pool import PoolConfig, in_threads, plan
+from concatmt.decoding.pool import in_threads, plan
 from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.packing import Packing
 from concatmt.text.vocabulary import END, SEPARATOR

@@ -18,8 +18,9 @@ from torch.nn import functional as F
 from concatmt.corpus.batch import side_from_lists
 from concatmt.decoding.beams import Beams, Choice, Inputs
 from concatmt.decoding.boundaries import Boundaries, Free
+from concatmt.decoding.config import SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
+from concatmt.decoding.hypotheses import Hypothesis, Window
 from concatmt.errors import UserError
 from concatmt.text.vocabulary import SEPARATOR
 

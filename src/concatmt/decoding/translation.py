@@ -5,37 +5,9 @@ Does not know models.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
 
-from pydantic import Field
-
-from concatmt.decoding.hypotheses import SearchConfig
-from concatmt.decoding.pool import PoolConfig
+from concatmt.decoding.config import TranslateConfig
 from concatmt.errors import UserError
-from concatmt.settings import Settings
-
-
-class TranslateConfig(Settings):
-    """How documents are translated."""
-
-    mode: Literal["prefix", "redecode"] = "prefix"
-    target_context: Literal["own", "gold", "none"] = "own"  # what `prefix` forces
-    context: Annotated[int, Field(ge=0)] | None = None  # sentences; None: as many as the model has
-    search: SearchConfig = SearchConfig()
-    miscount: Literal["last", "retranslate"] = "last"  # unconstrained: if the count is wrong
-    long: Literal["split", "copy", "error"] = "split"  # sentences of more than max_tokens
-    max_tokens: Annotated[int, Field(ge=2)] = 512  # of a source window; context is left out first
-    nbest: Annotated[int, Field(ge=1)] = 1
-    pool: PoolConfig = PoolConfig()
-
-    def resolved(self) -> "TranslateConfig":
-        """With the stopping rule of the mode where none is chosen.
-
-        `redecode` is the paper's and gives its results exactly. In `prefix` a search is a single
-        sentence, of which waiting for certainty is a large part.
-        """
-        stop = self.search.stop or ("likely" if self.mode == "prefix" else "certain")
-        return self.model_copy(update={"search": self.search.model_copy(update={"stop": stop})})
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.pool import in_threads
 from concatmt.decoding.relay import Relay, Stream
 from concatmt.decoding.sentences import SentenceTranslator
-from concatmt.decoding.translation import History, Passage, Report, TranslateConfig, Translation
+from concatmt.decoding.translation import History, Passage, Report, Translation
 from concatmt.errors import UserError
 from concatmt.model.config import check_window
 from concatmt.signature import Signature, Value

@@ -11,9 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from concatmt.decoding.contrast import ContrastConfig
+from concatmt.decoding.config import ContrastConfig, TranslateConfig
 from concatmt.decoding.inputs import Part, format_of
-from concatmt.decoding.translation import TranslateConfig
 from concatmt.errors import UserError
 from concatmt.evaluation.generative import (
     Expectation,

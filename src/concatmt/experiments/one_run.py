@@ -14,9 +14,9 @@ from typing import Any
 
 from concatmt.config import Config
 from concatmt.corpus.prepare import prepare
+from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.contrast import Contrast
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.translation import TranslateConfig
 from concatmt.decoding.translator import Translator
 from concatmt.evaluation.items import answer_set, item_record
 from concatmt.evaluation.quality import Convention, Translated, bleu, lines

@@ -7,7 +7,7 @@ values of the miniature were chosen before its runs (docs/protocol.md). Does not
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from concatmt.decoding.contrast import ContrastConfig
+from concatmt.decoding.config import ContrastConfig
 from concatmt.errors import UserError
 from concatmt.evaluation.quality import Convention
 from concatmt.experiments.paper_figures import Paper

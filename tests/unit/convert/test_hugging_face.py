@@ -15,13 +15,12 @@ from concatmt.convert.hugging_face import import_hugging_face
 from concatmt.convert.imported import Imported, save_imported
 from concatmt.convert.weights import NEVER
 from concatmt.convert.windows import with_system
+from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import SearchConfig, Window
+from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.pool import PoolConfig
 from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.decoding.search import Search
-from concatmt.decoding.translation import TranslateConfig
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
 from concatmt.model.systems import parse_system

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from concatmt.corpus.batch import side_from_lists
+from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import SearchConfig, Window
-from concatmt.decoding.pool import PoolConfig
+from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.decoding.search import Search
 from concatmt.text.vocabulary import END, PAD

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from concatmt.decoding.hypotheses import SearchConfig
+from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.inputs import format_of
 from concatmt.decoding.search import Search
-from concatmt.decoding.translation import Passage, TranslateConfig
+from concatmt.decoding.translation import Passage
 from concatmt.errors import UserError
 from tests.unit.decoding.models import make_engine, make_windows
 

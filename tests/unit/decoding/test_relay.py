@@ -3,9 +3,10 @@
 import pytest
 
 from concatmt.decoding.beams import TIDY_SHARE, TIDY_STEPS
+from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import Hypothesis, SearchConfig, Window
-from concatmt.decoding.pool import PoolConfig, translate_windows
+from concatmt.decoding.hypotheses import Hypothesis, Window
+from concatmt.decoding.pool import translate_windows
 from concatmt.decoding.relay import Relay, Stream
 from tests.unit.decoding.models import SYSTEMS, make_model, make_windows
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concatmt.decoding.config import PoolConfig
 from concatmt.decoding.contrast import verdict
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.pool import PoolConfig
 from concatmt.decoding.scoring import ScoringItem, Tree, score_items, sums_of
 from tests.unit.decoding.models import SYSTEMS, make_model, make_windows, teacher_forced
 

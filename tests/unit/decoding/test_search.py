@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from concatmt.corpus.batch import WindowBatch
 from concatmt.decoding.boundaries import Boundaries
 from concatmt.decoding.candidates import BLOCK, LOG2_E, best_candidates
+from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import SearchConfig, Window
-from concatmt.decoding.pool import PoolConfig, plan, translate_windows
+from concatmt.decoding.hypotheses import Window
+from concatmt.decoding.pool import plan, translate_windows
 from concatmt.interop.fairseq import import_checkpoint
 from concatmt.settings import parse_settings
 from concatmt.text.vocabulary import END, SEPARATOR

@@ -8,13 +8,11 @@ import pytest
 
 from concatmt.corpus.lines import ReadReport
 from concatmt.decoding.chunks import ChunkSize, cut_chunks
-from concatmt.decoding.hypotheses import SearchConfig
+from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
 from concatmt.decoding.inputs import Part, read_parts
 from concatmt.decoding.job import Job, translate_stream
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.outputs import Writer
-from concatmt.decoding.pool import PoolConfig
-from concatmt.decoding.translation import TranslateConfig
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
 from concatmt.progress import progress
