@@ -1,6 +1,7 @@
 """The `evaluate` command from end to end, on files as `contrast` and `translate` write them."""
 
 import json
+import os
 import random
 from pathlib import Path
 
@@ -67,6 +68,19 @@ def test_two_systems_are_compared_and_only_what_survives_is_bold(
     assert "Difference to base" in page
     everything = found["figures"][0]["systems"]
     assert everything["cd"]["p_holm"] < 0.05 < everything["weak"]["p_holm"]
+
+
+def test_without_matplotlib_all_but_the_page_is_there(concatmt: Command, tmp_path: Path) -> None:
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('not installed')\n", "utf-8")
+    write_items(tmp_path / "base.jsonl", "base", 0.5)
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    done = concatmt("evaluate", "base.jsonl", "--output", "out", "--html", env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "base: accuracy" in done.stdout
+    assert (tmp_path / "out" / "evaluation.md").read_text("utf-8") == done.stdout
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'concatmt[plots]'" in done.stderr
 
 
 def test_files_with_commas_between_are_seeds_of_one_system(

@@ -53,6 +53,11 @@ def test_runs_are_compared_on_everything_a_testbed_has_and_only_once(
     assert page.count("<svg") == 9  # levels, differences (twice), contexts, attention, curves, ...
     assert not re.findall(r'(?:src|href)="(?!#|data:)', page)  # nothing from the network
 
+    limits = [line for line in first.stdout.splitlines() if "ended by its limit" in line]
+    assert [line.split(":")[0] for line in limits] == [f"* {BASE}", f"* {OTHER}"]
+    assert all(line[2:] in page for line in limits)
+    assert "without label smoothing" in " ".join(page.split())
+
     times = {path: path.stat().st_mtime_ns for path in (out / "items").rglob("*.json*")}
     again = concatmt(*arguments)
     assert again.returncode == 0, again.stderr
@@ -68,6 +73,9 @@ def test_runs_are_compared_on_everything_a_testbed_has_and_only_once(
     done = concatmt(*arguments[:-6], *measured)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("contrast.tv.gold") == 2
+    # Every link of the page leads somewhere, also without documents.
+    page = (out / "evaluation.html").read_text("utf-8")
+    assert set(re.findall(r'href="#([^"]*)"', page)) <= set(re.findall(r'id="([^"]*)"', page))
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,10 @@ def test_a_table_on_the_papers_files_is_scored_with_context_and_by_its_conventio
 
     monkeypatch.setattr(contrast, "score_items", spy)
     printed = table(name, which, tmp_path / "corpora", capsys)
-    assert f"items with context: {counts}" in printed
+    assert f"items with context: {counts}; counted in the table: " in printed
+    # Of ContraPro's three items one has its antecedent in the sentence itself.
+    counted = "2, those with d>0 alone, as in the paper" if whole.items == "d>0" else "3; ties"
+    assert f"counted in the table: {'8; ties' if 'deixis' in counts else counted}" in printed
     results = Results(Path("results") / name)
     assert {one.system for one in results.runs()} == set(systems)
     for record in results.runs():

@@ -137,12 +137,22 @@ def evaluate(
         with atomic_folder(output, MARKER) as folder:
             write_json(folder / MARKER, found.json)
             write_text(folder / "evaluation.md", found.text + "\n")
-            if html:
+            if html and _page_can_be_made():
                 from concatmt.evaluation.page import accuracy_page
 
                 page = accuracy_page(found.figures, found.systems, found.text)
                 write_text(folder / "evaluation.html", page)
     print(found.text)
+
+
+def _page_can_be_made() -> bool:
+    """Said in a line if not: the tables do not need what pages need."""
+    from concatmt.evaluation.comparison_page import page_problem
+
+    problem = page_problem()
+    if problem is not None:
+        print(f"note: no evaluation.html: {problem}", file=sys.stderr)
+    return problem is None
 
 
 def _evaluate_runs(
@@ -155,7 +165,7 @@ def _evaluate_runs(
 ) -> None:
     from concatmt.evaluation.bench import check_output
     from concatmt.evaluation.comparison import Comparer
-    from concatmt.evaluation.comparison_page import comparison_page, page_problem
+    from concatmt.evaluation.comparison_page import comparison_page
     from concatmt.evaluation.comparison_report import comparison_json, comparison_text
     from concatmt.evaluation.given import parse_given
     from concatmt.evaluation.runs import languages_of, read_candidates
@@ -170,10 +180,7 @@ def _evaluate_runs(
     found = Comparer(candidates, suite, config, output).run()
     text = comparison_text(found)
     write_text(output / "evaluation.md", text + "\n")
-    problem = page_problem()
-    if problem is None:
+    if _page_can_be_made():
         write_text(output / "evaluation.html", comparison_page(found, config, text))
-    else:
-        print(f"note: no evaluation.html: {problem}", file=sys.stderr)
     write_json(output / MARKER, comparison_json(found, config))
     print(text)

@@ -4,6 +4,7 @@ Items and orbits are units; a group is the units that an accuracy is over. Knows
 they came about.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,10 @@ ALPHA = 0.05
 # With several seeds p-values are counted in replicates, and Holm multiplies them by the number of
 # comparisons: hundreds must still be able to survive.
 SEEDED_REPLICATES = 20_000
+# A phenomenon with fewer items says nothing by itself: no difference on so few can survive Holm's
+# correction, and every one of them makes it harder for the others.
+FEWEST = 10
+OTHERS = "other"
 
 
 @dataclass(slots=True)
@@ -94,6 +99,7 @@ class Units:
         self.orbits = [places for places in twins.values() if len(places) > 1]
         self.outcomes = [*outcomes, *(outcomes[places[0]] for places in self.orbits)]
         self.clusters = cluster_numbers(one.cluster for one in self.outcomes)
+        self.phenomena = shown_phenomena(outcomes)
         self.chance: Array | None = None
         if all(one.options for one in outcomes):
             self.chance = self.with_orbits([1 / (one.options or 1) for one in outcomes])
@@ -110,14 +116,17 @@ class Units:
         found = [everything]
         for kind, key in KEYS.items():
             names = [key(one) for one in self.outcomes]
-            for name in sorted({name for name in names if name is not None}):
+            if kind == "phenomenon":
+                names = [self.phenomena[one.phenomenon] for one in self.outcomes]
+            for name in sorted({name for name in names if name is not None}, key=_others_last):
                 members = np.array([other == name for other in names]) & is_item
                 found.append(Group(kind, name, members))
         found += self._aggregates(found)
         if self.orbits:
             found.append(Group("orbit", "all orbits", ~is_item))
-        for name in sorted({one.phenomenon for one in self.outcomes[self.items :]}):
-            orbits = np.array([one.phenomenon == name for one in self.outcomes]) & ~is_item
+        shown = [self.phenomena[one.phenomenon] for one in self.outcomes]
+        for name in sorted(set(shown[self.items :]), key=_others_last):
+            orbits = np.array([other == name for other in shown]) & ~is_item
             found.append(Group("orbit", f"{name} orbits", orbits))
         unique: dict[bytes, Group] = {}
         for group in found:
@@ -143,6 +152,23 @@ class Units:
             found += [Group("aggregate", "CP_avg", outside, parts[1:])]
             found += [Group("aggregate", "CP", contrapro)]
         return found
+
+
+def shown_phenomena(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """The group that each phenomenon is in: its own, or that of all small ones together.
+
+    Those of the paper's aggregates always have their own.
+    """
+    counts = Counter(one.phenomenon for one in outcomes)
+    small = [n for n, size in counts.items() if size < FEWEST and n not in aggregates.PHENOMENA]
+    if len(small) < 2:
+        return {name: name for name in counts}
+    together = f"{OTHERS} ({len(small)} small groups)"
+    return {name: together if name in small else name for name in counts}
+
+
+def _others_last(name: str) -> tuple[bool, str]:
+    return name.startswith(f"{OTHERS} ("), name
 
 
 KEYS: dict[str, Callable[[Outcome], str | None]] = {

@@ -64,6 +64,16 @@ class Comparison:
     attention: list[OfText] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)  # what was not measured, and why
 
+    @property
+    def endings(self) -> list[str]:
+        """What has to be said of runs that were ended by a limit."""
+        return [
+            f"{member.label}: {member.ending.remark}"
+            for one in self.candidates
+            for member in one.members
+            if member.ending is not None and member.ending.remark
+        ]
+
 
 class Comparer:
     """Works through the measures."""

@@ -6,7 +6,7 @@ only the pictures of encodings are made from the models themselves.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib import import_module
 
 from concatmt.decoding.inputs import Part
 from concatmt.evaluation.accuracy import Figure
@@ -28,8 +28,10 @@ from concatmt.model.directory import load_model
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Evaluation</title>
 <meta name="viewport" content="width=device-width"><style>{{ style }}</style><h1>Evaluation</h1>
+{% for remark in endings %}<p>{{ remark }}</p>{% endfor %}
 <nav>{% for section in sections %}<a href="#s{{ loop.index }}">{{ section.title }}</a>
-{% endfor %}<a href="#examples">Documents</a> <a href="#tables">Tables</a></nav>
+{% endfor %}{% if examples %}<a href="#examples">Documents</a>{% endif %}
+<a href="#tables">Tables</a></nav>
 {% for section in sections %}<h2 id="s{{ loop.index }}">{{ section.title }}</h2>
 <p>{{ section.remark }}</p>{% for caption, svg in section.plots %}
 {% if caption %}<h3>{{ caption }}</h3>{% endif %}{{ svg|safe }}{% endfor %}{% endfor %}
@@ -79,7 +81,9 @@ class Example:
 def page_problem() -> str | None:
     """Why no page can be made, or None."""
     for name in ("matplotlib", "jinja2"):
-        if find_spec(name) is None:
+        try:
+            import_module(name)
+        except ImportError:  # not there, or broken
             return str(missing(name))
     return None
 
@@ -91,6 +95,7 @@ def comparison_page(found: Comparison, config: SuiteConfig, text: str) -> str:
         sections=list(_sections(found)),
         examples=list(_examples(found, config)),
         text=text,
+        endings=found.endings,
     )
 
 
@@ -114,7 +119,10 @@ def _sections(found: Comparison) -> Iterator[Section]:
         {one.name: [member.metrics for member in one.members] for one in found.candidates}
     )
     if curves:
-        remark = "Loss of the current sentences of the validation data, a line for each run."
+        remark = (
+            "Negative log-likelihood (NLL) of the current sentences of the validation data, without"
+            " label smoothing, a line for each run."
+        )
         yield Section("Learning curves", remark, [("", curves)])
     remark = (
         "What each system adds to its tokens by their place, over a window; the vectors are those"

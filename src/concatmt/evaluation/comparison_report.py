@@ -17,6 +17,8 @@ from concatmt.tables import markdown_table
 def comparison_text(found: Comparison) -> str:
     """All measures under headings."""
     parts = ["# Evaluation", _runs(found)]
+    if found.endings:
+        parts.append("\n".join(f"* {one}" for one in found.endings))
     if found.contrastive:
         parts += ["## Contrastive accuracy", found.contrastive.text]
         parts += _bounds(found.suite.bounds)
@@ -110,6 +112,7 @@ def comparison_json(found: Comparison, config: SuiteConfig) -> dict[str, Any]:
                 "run": str(member.path),
                 "system": member.system,
                 "hash": member.key,
+                "ended": member.ending.to_json() if member.ending else None,
             }
             for candidate in found.candidates
             for member in candidate.members

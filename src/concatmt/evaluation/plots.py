@@ -83,7 +83,7 @@ def curves_plot(curves: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]) -> 
     if not drawn:
         return None
     axes.set_xlabel("updates")
-    axes.set_ylabel("nats a token of the current sentence")
+    axes.set_ylabel("NLL, nats a token of the current sentence")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter("{x:g}")
@@ -168,6 +168,7 @@ def new_picture(width: float, height: float) -> Any:
         raise missing("matplotlib") from error
     matplotlib.rcParams["svg.hashsalt"] = "concatmt"  # the same picture is the same file
     matplotlib.rcParams["svg.fonttype"] = "none"
+    matplotlib.rcParams["text.parse_math"] = False  # names of systems are not formulas
     return Picture(figsize=(width, height), layout="constrained")
 
 

@@ -5,7 +5,7 @@ Says which runs are finished. Does not load weights.
 
 import fcntl
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from concatmt.model.config import ModelConfig
 from concatmt.model.directory import CONFIG, load_config
 from concatmt.model.systems import system_name
 from concatmt.text.pipeline import TextPipeline
+from concatmt.training.ending import Ending, ending_of_run, read_ending
 from concatmt.training.run import DESCRIPTION, Run
 
 
@@ -30,6 +31,7 @@ class Member:
     config: ModelConfig
     key: str  # hash of the weights and of the text pipeline
     metrics: tuple[dict[str, Any], ...]  # of its training, if it was given as a run
+    ending: Ending | None = None  # why its training ended, if that is known
 
     @property
     def system(self) -> str:
@@ -63,7 +65,7 @@ def read_candidates(given: Sequence[Given]) -> list[Candidate]:
                     f" another seed of it, of {members[0].system}; separate systems by a space"
                 )
             label = name if len(members) == 1 else f"{name} #{place}"
-            members[place - 1] = _labelled(member, label)
+            members[place - 1] = replace(member, label=label)
         found.append(Candidate(name, tuple(members)))
     names = [one.name for one in found]
     for name in names:
@@ -88,10 +90,6 @@ def languages_of(candidates: Sequence[Candidate]) -> tuple[str, str]:
     return languages.source, languages.target
 
 
-def _labelled(member: Member, label: str) -> Member:
-    return Member(label, member.path, member.model, member.config, member.key, member.metrics)
-
-
 def _member(path: Path) -> Member:
     if not path.is_dir():
         raise UserError(f"{path}: no such folder; give training runs or model directories")
@@ -104,7 +102,10 @@ def _member(path: Path) -> Member:
     if not (model / "text").is_dir():
         raise UserError(f"{model}: not a complete model directory: it has no text pipeline")
     key = hash_text(weights + TextPipeline.fingerprint(model / "text"))[:HASH_DIGITS]
-    return Member("", path, model, config, key, metrics)
+    ending = read_ending(model)
+    if ending is None and metrics:
+        ending = ending_of_run(Run(path))
+    return Member("", path, model, config, key, metrics, ending)
 
 
 def _finished(path: Path) -> tuple[Path, tuple[dict[str, Any], ...]]:

@@ -76,7 +76,7 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
         place = 0 if row == reference else 1 + names.index(row)
         rows.append(_row(row, ours, table, reference, place, found, runs[ours]))
     chance, count = everything.chance or 0.0, everything.count
-    remark = _remark(setting, table, records[0])
+    remark = _remark(setting, table, records[0], count)
     return Comparison(table, reference, chance, count, tuple(rows), remark)
 
 
@@ -95,11 +95,13 @@ def _check_comparable(setting: Setting, runs: Sequence[RunRecord], results: Resu
             )
 
 
-def _remark(setting: Setting, table: Table, run: RunRecord) -> str | None:
+def _remark(setting: Setting, table: Table, run: RunRecord, items: int) -> str | None:
     if setting.dials is not None:
         return None
-    items = "" if table.items == "all" else f" (of {table.items}, as in the paper's table)"
-    counts = f"items with context: {run.signature['context']}{items}"
+    which = "" if table.items == "all" else f", those with {table.items} alone, as in the paper"
+    counts = (
+        f"items with context: {run.signature['context']}; counted in the table: {items:,}{which}"
+    )
     return f"{counts}; ties: {run.signature['ties']}; BLEU: {run.bleu_signature.split(';')[0]}"
 
 

@@ -57,7 +57,7 @@ class Reporter:
         }
         self._record("train", record)
         line = (
-            f"{place}, update {update:,}: loss {window.current:.3f} current"
+            f"{place}, update {update:,}: {self._loss()} {window.current:.3f} current"
             f" {window.context:.3f} context, {record['tokens_per_second']:,.0f} tokens/s,"
             f" {record['padding']:.1%} padding, rate {rate:.2e}{self._time_left(update)}"
         )
@@ -78,11 +78,14 @@ class Reporter:
             self._record("valid", record)
         mark = " (best)" if best else ""
         self.say(
-            f"validation at update {update:,}: {self.config.stop_metric}"
+            f"validation at update {update:,}: {self._loss()}, {self.config.stop_metric},"
             f" {record[self.config.stop_metric]:.4f}{mark}, current {totals.current:.4f},"
-            f" context {totals.context:.4f}"
+            f" context {totals.context:.4f}; NLL, current, {record['current_nll']:.4f}"
         )
         self.line_time = time.monotonic()
+
+    def _loss(self) -> str:
+        return loss_name(self.config.loss.label_smoothing)
 
     def _time_left(self, update: int) -> str:
         if self.config.max_updates is None:
@@ -130,6 +133,11 @@ def _tensorboard() -> Any:
     return SummaryWriter
 
 
+def loss_name(smoothing: float) -> str:
+    """What the loss that is trained is called; the evaluation has NLL, without smoothing."""
+    return f"label-smoothed ({smoothing:g}) loss" if smoothing else "loss (NLL)"
+
+
 def draw_curves(run: Run) -> bool:
     """Draw the learning curves into curves.svg; False where matplotlib is not installed."""
     try:
@@ -147,7 +155,12 @@ def draw_curves(run: Run) -> bool:
                     *zip(*points, strict=True), color=colour, label=f"{kind}, {part}", **style
                 )
     axes.set_xlabel("updates")
-    axes.set_ylabel("label-smoothed loss per token")
+    axes.set_ylabel(f"{loss_name(_smoothing(run))}, nats a token")
     axes.legend()
     figure.savefig(run.folder / "curves.svg", metadata={"Date": None})
     return True
+
+
+def _smoothing(run: Run) -> float:
+    value = run.description()["settings"]["training"]["loss"]["label_smoothing"]
+    return float(value)

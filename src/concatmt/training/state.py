@@ -31,9 +31,13 @@ class TrainingState:
         """Updates of the best checkpoint and of those that follow it, at most `count` in all."""
         return self.validations[self.best : self.best + count] if self.values else []
 
+    def out_of_patience(self, config: TrainingConfig) -> bool:
+        """Whether the last validations were no better than one before them."""
+        return bool(self.values) and len(self.values) - 1 - self.best >= config.patience
+
     def why_stop(self, config: TrainingConfig, epoch: int) -> str | None:
         """The reason to stop now, or None. `epoch` counts the finished ones."""
-        if self.values and len(self.values) - 1 - self.best >= config.patience:
+        if self.out_of_patience(config):
             return f"no improvement in {config.patience} validations"
         if config.max_updates is not None and self.update >= config.max_updates:
             return f"{config.max_updates:,} updates done"

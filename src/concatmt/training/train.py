@@ -17,6 +17,7 @@ from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
 from concatmt.text.pipeline import TextPipeline
 from concatmt.training.config import TrainingConfig
+from concatmt.training.ending import ending_of, write_ending
 from concatmt.training.processes import Processes
 from concatmt.training.reporter import draw_curves
 from concatmt.training.run import Run, provenance
@@ -88,7 +89,7 @@ def _train(task: Task, run: Run, processes: Processes) -> bool:
             raise KeyboardInterrupt
         return False
     if processes.first:
-        _finish(task, run, trainer, store)
+        _finish(task, run, trainer, store, reason)
         best = trainer.state.best
         say(
             f"finished: {reason}; best {task.training.stop_metric}"
@@ -103,11 +104,12 @@ def _train(task: Task, run: Run, processes: Processes) -> bool:
     return True
 
 
-def _finish(task: Task, run: Run, trainer: Trainer, store: Store) -> None:
+def _finish(task: Task, run: Run, trainer: Trainer, store: Store, reason: str) -> None:
     """Write the averaged model; if it lacks a checkpoint, refuse to call it the run's model."""
 
     def write_text(folder: Path) -> None:
         shutil.copytree(store.folder / "text", folder / "text")
+        write_ending(folder, ending_of(trainer.state, task.training, reason))
 
     wanted = trainer.wanted()
     usable = [update for update in wanted if trainer.checkpoints.usable(update)]

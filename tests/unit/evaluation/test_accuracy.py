@@ -1,13 +1,14 @@
 """Accuracies: scorers that know nothing are at chance, and differences are told honestly."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from concatmt.errors import UserError
-from concatmt.evaluation.accuracy import Figure, Group, figures
+from concatmt.evaluation.accuracy import Figure, Group, figures, shown_phenomena
 from concatmt.evaluation.outcomes import System
 from concatmt.evaluation.resampling import resampled_means
 from concatmt.evaluation.sets import ContrastiveItem, read_set
@@ -128,6 +129,41 @@ def test_an_average_of_parts_varies_as_its_parts_do() -> None:
     group = Group("aggregate", "average", np.ones(1000, dtype=bool), (small, ~small))
     drawn = resampled_means(group.values(units)[:, None], np.arange(1000))
     assert drawn.std() == pytest.approx(np.sqrt((0.25 / 100 + 0.25 / 900) / 4), rel=0.1)
+
+
+def test_phenomena_with_few_items_are_one_group_so_that_holm_keeps_its_power() -> None:
+    """70 phenomena of one item, as ContraPro has rare pronouns, and two that can be measured."""
+    names = [*["er"] * 60, *["sie"] * 40, *(f"rare{number}" for number in range(70))]
+    outcomes = [
+        replace(one, phenomenon=name, orbit=None, document=str(number), id=str(number))
+        for number, (name, one) in enumerate(
+            zip(names, system("a", [1.0] * 170).files[0].outcomes, strict=True)
+        )
+    ]
+    wrong = [replace(one, right=float(n % 5 > 0)) for n, one in enumerate(outcomes)]
+    systems = [
+        System(name, (replace(system(name, [1.0]).files[0], outcomes=tuple(given)),))
+        for name, given in (("a", wrong), ("b", outcomes))
+    ]
+    found = figures(systems, kinds=("all", "phenomenon"))
+    assert [(figure.name, figure.count) for figure in found] == [
+        ("all items", 170),
+        ("er", 60),
+        ("sie", 40),
+        ("other (70 small groups)", 70),
+    ]
+    gain = of(found, "sie").differences[1]
+    # 8 of 40 items differ, all the same way: 2 / 2**8, times the number of comparisons.
+    assert gain is not None
+    assert gain.p_value == pytest.approx(2 / 2**8)
+    assert gain.survives
+
+
+def test_the_papers_phenomena_and_a_single_small_one_keep_their_names() -> None:
+    names = ["deixis", "ellipsis_vp", *["tv"] * 20, "rare"]
+    outcomes = system("a", [1.0] * len(names)).files[0].outcomes
+    named = [replace(one, phenomenon=name) for one, name in zip(outcomes, names, strict=True)]
+    assert shown_phenomena(named) == {name: name for name in names}
 
 
 def test_twins_share_a_cluster_and_orbits_need_both() -> None:
