@@ -43,10 +43,10 @@ def translate(
         float, typer.Option(help="A hypothesis scores sum of log-probs / length ** penalty.")
     ] = 0.6,
     stop: Annotated[
-        Literal["certain", "likely"] | None,
+        Literal["certain", "likely", "best"] | None,
         typer.Option(
             help="End a search when no better translation can come, or when none is likely to:"
-            " likely in 'prefix', certain in 'redecode'."
+            " likely in 'prefix', certain in 'redecode'. best: as generate() of transformers."
         ),
     ] = None,
     length_factor: Annotated[

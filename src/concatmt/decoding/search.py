@@ -2,7 +2,8 @@
 
 A step computes what teacher forcing would. The rule is fairseq's: a hypothesis is finished when its
 `<end>` is among the best `beam` candidates, and a window when `beam` hypotheses are, or when no
-other can be among those that are wanted. When windows are done, others take their place, or the
+other can be among those that are wanted. With `stop: best` it is that of transformers: a full beam
+takes in better hypotheses until none is in sight. When windows are done, others take their place, or the
 batch gets smaller. Does not know text or documents.
 
 Shapes: B windows in the batch, H beams (1 at the first step), D dimensions.
@@ -48,7 +49,7 @@ class Search:
         """`wanted`: so many of the best hypotheses are asked for, by default the whole beam.
 
         They are the same for any number, but for `stop: likely`: a search ends as soon as they are
-        certain. With `follow`, windows that are done are handed to it instead of being kept, and
+        certain (`stop: best` always fills its beam). With `follow`, windows that are done are handed to it instead of being kept, and
         others may come.
         """
         if config.beam > engine.candidate_limit:
@@ -158,7 +159,7 @@ class Search:
         found = (values[order].tolist() for values in (rows, beams, totals))
         for row, beam, total in zip(*found, strict=True):
             finished = self.finished[self.beams.windows[row]]
-            if live[row] and len(finished) < self.config.beam:
+            if live[row] and (len(finished) < self.config.beam or self.config.stop == "best"):
                 finished.append(self._hypothesis(row, beam, total))
         for row, peak in enumerate(choice.scores.amax(dim=1).tolist()):
             if live[row] and self._decided(row, peak):
@@ -174,7 +175,11 @@ class Search:
         """
         window = self.beams.windows[row]
         finished = self.finished[window]
-        if len(finished) >= self.config.beam or peak == -torch.inf:
+        if peak == -torch.inf:
+            return True
+        if self.config.stop == "best":
+            return self._best_found(row, finished, peak)
+        if len(finished) >= self.config.beam:
             return True
         if len(finished) < self.wanted:
             return False
@@ -185,10 +190,23 @@ class Search:
         best = max(peak / float(length) ** self.config.length_penalty for length in lengths)
         return bool(best < bar - CERTAINTY)
 
+    def _best_found(self, row: int, finished: list[Hypothesis], peak: float) -> bool:
+        """Whether a full beam is better than what goes on, by transformers' rule.
+
+        There the best sum that goes on is divided by its own length, without an `<end>`.
+        """
+        finished.sort(key=_by_score)
+        del finished[self.config.beam :]
+        if len(finished) < self.config.beam:
+            return False
+        length = self.beams.length(row) + 1
+        return peak / float(length) ** self.config.length_penalty <= finished[-1].score
+
     def _hand_over(self, window: int) -> None:
         """What was found for a window, best first, to those who wait for it."""
         found = self.finished[window]
-        found.sort(key=lambda hypothesis: -hypothesis.score)
+        found.sort(key=_by_score)
+        del found[self.config.beam :]
         if self.follow is not None:
             self.finished[window] = []
             following = self.follow(window, found)
@@ -240,6 +258,10 @@ class Search:
         self.windows += others.windows
         self.finished += others.finished
         self.longest += others.longest
+
+
+def _by_score(hypothesis: Hypothesis) -> float:
+    return -hypothesis.score
 
 
 def _padded(rows: Sequence[list[int]], value: int) -> list[list[int]]:

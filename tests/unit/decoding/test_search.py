@@ -17,6 +17,7 @@ from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.pool import plan, translate_windows
 from concatmt.interop.fairseq import import_checkpoint
+from concatmt.model.transformer import Transformer
 from concatmt.settings import parse_settings
 from concatmt.text.vocabulary import END, SEPARATOR
 from tests.unit.decoding.models import (
@@ -180,6 +181,59 @@ def test_a_search_that_stops_when_it_is_likely_is_cut_short() -> None:
         assert few
         assert all(one.tokens in texts for one in few)
         assert few[0].score <= more[0].score + 1e-5
+
+
+def beams_of_transformers(
+    model: Transformer, source: list[list[int]], config: SearchConfig, longest: int
+) -> list[tuple[float, list[int]]]:
+    """generate(num_beams, early_stopping=False) step by step, each token by teacher forcing.
+
+    Of twice as many candidates as beams, those that end count if they are among the first beams;
+    the search is over when the best sum that goes on, divided by its length, is no better than the
+    worst of a full beam.
+    """
+    beam, penalty = config.beam, config.length_penalty
+    running: list[tuple[float, list[int]]] = [(0.0, [])]
+    finished: list[tuple[float, list[int]]] = []
+    words = range(4, model.config.target_vocabulary)
+    while True:
+        candidates = []
+        for total, tokens in running:
+            for token in [*(words if len(tokens) < longest else ()), *([END] if tokens else ())]:
+                target = tokens if token == END else [*tokens, token]
+                step = teacher_forced(model, source, [target])[len(tokens)]
+                candidates.append((total + step, [*tokens, token]))
+        candidates = sorted(candidates, reverse=True)[: 2 * beam]
+        for total, tokens in candidates[:beam]:
+            if tokens[-1] == END:
+                finished.append((total / len(tokens) ** penalty, tokens[:-1]))
+        finished = sorted(finished, reverse=True)[:beam]
+        running = [one for one in candidates if one[1][-1] != END][:beam]
+        if not running:
+            return finished
+        best = running[0][0] / len(running[0][1]) ** penalty
+        if len(finished) == beam and best <= finished[-1][0]:
+            return finished
+
+
+def test_a_search_for_the_best_gives_the_beams_of_transformers() -> None:
+    after_a_full_beam = 0
+    for seed in range(4):
+        model = make_model("base", vocabulary=9, sharpness=0.6, seed=seed)
+        engine = Engine(model)
+        config = SearchConfig(
+            beam=3, length_penalty=1, length_factor=0, length_constant=6, stop="best"
+        )
+        windows = make_windows(3, 1, 9, seed)
+        found = translate_windows(engine, windows, config, PoolConfig())
+        usual = config.model_copy(update={"stop": "certain"})
+        first_full = translate_windows(engine, windows, usual, PoolConfig())
+        for window, hypotheses, others in zip(windows, found, first_full, strict=True):
+            wanted = beams_of_transformers(model, [list(s) for s in window.source], config, 6)
+            assert [h.tokens for h in hypotheses] == [tokens for _, tokens in wanted]
+            assert [h.score for h in hypotheses] == pytest.approx([s for s, _ in wanted], abs=1e-4)
+            after_a_full_beam += [h.tokens for h in others] != [h.tokens for h in hypotheses]
+    assert after_a_full_beam
 
 
 def test_a_beam_of_the_size_of_the_tree_finds_the_best_translation() -> None:

@@ -1,0 +1,83 @@
+"""Real OPUS-MT models against transformers.
+
+Runs where the environment variable CONCATMT_OPUS_MT names a folder that holds `opus-mt-en-fr` and
+`opus-mt-fr-en`, directories of Hugging Face, and `sentences.en` and `sentences.fr`, one a line;
+and where transformers can be imported. The same comparisons with small models always run:
+tests/unit/convert.
+"""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from concatmt.convert.hugging_face import import_hugging_face
+from concatmt.decoding.engine import Engine
+from concatmt.decoding.hypotheses import SearchConfig, Window
+from concatmt.decoding.pool import PoolConfig
+from concatmt.decoding.scoring import ScoringItem, score_items
+from concatmt.decoding.search import Search
+
+MODELS = os.environ.get("CONCATMT_OPUS_MT")
+pytestmark = pytest.mark.skipif(
+    MODELS is None,
+    reason="CONCATMT_OPUS_MT names no folder with opus-mt-en-fr, opus-mt-fr-en, sentences.en and"
+    " sentences.fr",
+)
+SENTENCES = 200
+AT_A_TIME = 20
+
+
+def with_transformers(folder: Path, lines: list[str]) -> list[dict[str, Any]]:
+    """Symbols of the source and of the best of four beams, with its sum of log-probs."""
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    model = transformers.MarianMTModel.from_pretrained(folder).eval()
+    symbols = {i: symbol for symbol, i in tokenizer.get_vocab().items()}
+    found = []
+    with torch.no_grad():
+        for line in lines:
+            ids = tokenizer([line], return_tensors="pt")
+            best = model.generate(**ids, num_beams=4, length_penalty=1.0, max_length=512)[:, 1:]
+            logits = model(**ids, labels=best).logits.log_softmax(-1)[0]
+            found.append(
+                {
+                    "source": [symbols[i] for i in ids["input_ids"][0].tolist()[:-1]],
+                    "target": [symbols[i] for i in best[0].tolist()[:-1]],
+                    "sum": logits.gather(1, best[0][:, None]).sum().item(),
+                }
+            )
+    return found
+
+
+@pytest.mark.parametrize("pair", ["en-fr", "fr-en"])
+def test_ids_log_probs_and_translations_of_opus_mt_are_those_of_transformers(pair: str) -> None:
+    assert MODELS is not None
+    folder = Path(MODELS) / f"opus-mt-{pair}"
+    text_file = Path(MODELS) / f"sentences.{pair[:2]}"
+    lines = text_file.read_text(encoding="utf-8").splitlines()[:SENTENCES]
+    theirs = with_transformers(folder, lines)
+    imported = import_hugging_face(folder, "port")
+    imported = replace(imported, text=imported.text.model_copy(update={"normalise": "none"}))
+    text, engine = imported.pipeline(), Engine(imported.model)
+    sources = [text.source.encode(line) for line in lines]
+    for source, item in zip(sources, theirs, strict=True):
+        assert text.source.vocabulary.decode(source) == item["source"]
+    targets = [text.target.vocabulary.encode(item["target"]) for item in theirs]
+    items = [ScoringItem([a], [[b]]) for a, b in zip(sources, targets, strict=True)]
+    scores = score_items(engine, items, PoolConfig(threads=1))
+    worst = max(
+        abs(sum(of_item[0]) - item["sum"]) for of_item, item in zip(scores, theirs, strict=True)
+    )
+    config = SearchConfig(beam=4, length_penalty=1.0, stop="best", length_constant=200)
+    found = []
+    for first in range(0, len(items), AT_A_TIME):
+        windows = [Window(item.source) for item in items[first : first + AT_A_TIME]]
+        found += Search(engine, windows, config).run()
+    same = [of_item[0].tokens == target for of_item, target in zip(found, targets, strict=True)]
+    print(f"{pair}: {worst:.1e} nats a sentence at most, {sum(same)} of {len(same)} beams the same")
+    assert worst < 1e-3
+    assert sum(same) >= 0.99 * len(same)
