@@ -43,12 +43,17 @@ def overridden(tree: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, A
     return result
 
 
-def parse_settings(cls: type[S], tree: Mapping[str, Any], origin: str) -> S:
-    """Check a tree of plain values against `cls`; `origin` is where it came from, for messages."""
+def parse_settings(
+    cls: type[S], tree: Mapping[str, Any], origin: str, options: Mapping[str, str] | None = None
+) -> S:
+    """Check a tree of plain values against `cls`; `origin` is where it came from, for messages.
+
+    `options` are the names under which a user gave settings, where those are not their paths.
+    """
     try:
         return cls.model_validate(tree)
     except ValidationError as error:
-        problems = [_describe(cls, problem) for problem in error.errors()]
+        problems = [_describe(cls, problem, options or {}) for problem in error.errors()]
         more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
         raise UserError(f"{origin}: {'; '.join(problems[:3])}{more}") from error
 
@@ -107,9 +112,11 @@ def _apply(tree: dict[str, Any], override: str) -> None:
         raise UserError(f"--set {override!r}: the value is not valid YAML") from error
 
 
-def _describe(cls: type[Settings], problem: Any) -> str:
+def _describe(cls: type[Settings], problem: Any, options: Mapping[str, str]) -> str:
     location, nodes = _walk(cls, problem["loc"])
     path = ".".join(location) or "(top level)"
+    # A place in a list or in a dictionary belongs to the option of the whole.
+    path = next((options[path[:n]] for n in _ends(path) if path[:n] in options), path)
     kind = problem["type"]
     if kind == "extra_forbidden":
         allowed = sorted({name for node in nodes for name in node.model_fields})
@@ -126,6 +133,11 @@ def _describe(cls: type[Settings], problem: Any) -> str:
     if kind == "value_error" and not isinstance(problem["input"], str | int | float | bool):
         return f"{path}: {message}"
     return f"{path}: {message[:1].lower()}{message[1:]}, found {problem['input']!r}"
+
+
+def _ends(path: str) -> list[int]:
+    """Where a path can be cut, the whole first."""
+    return [len(path), *(n for n in range(len(path) - 1, 0, -1) if path[n] == ".")]
 
 
 def _walk(

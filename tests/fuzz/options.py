@@ -16,8 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 from typer.models import ArgumentInfo, OptionInfo
 
-from concatmt.cli import main  # noqa: F401  (registers the commands)
-from concatmt.cli.app import app
+from concatmt.cli.app import app, load_verb
 from concatmt.config import Config
 from concatmt.settings import Settings
 from tests.fuzz.damage import copy
@@ -134,6 +133,7 @@ class Parameter:
 
 def parameters(verb: str) -> list[Parameter]:
     """All that a command takes."""
+    load_verb(verb)
     functions = [one.callback for one in app.registered_commands if one.callback is not None]
     names = {function.__name__: function for function in functions}
     found = []

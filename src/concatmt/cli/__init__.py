@@ -1,49 +1,5 @@
-"""The `concatmt` command: one module per verb. Heavy imports wait until a verb runs."""
+"""The `concatmt` command: one module per verb, imported when the verb is called."""
 
-from concatmt.cli import (
-    attention,
-    compare,
-    context_use,
-    contrast,
-    convert,
-    evaluate,
-    export,
-    export_ctranslate2,
-    figure,
-    import_fairseq,
-    paper,
-    perturb,
-    prepare,
-    score,
-    show,
-    stats,
-    sweep,
-    testbed,
-    train,
-    translate,
-)
 from concatmt.cli.app import main
 
-__all__ = [
-    "attention",
-    "compare",
-    "context_use",
-    "contrast",
-    "convert",
-    "evaluate",
-    "export",
-    "export_ctranslate2",
-    "figure",
-    "import_fairseq",
-    "main",
-    "paper",
-    "perturb",
-    "prepare",
-    "score",
-    "show",
-    "stats",
-    "sweep",
-    "testbed",
-    "train",
-    "translate",
-]
+__all__ = ["main"]

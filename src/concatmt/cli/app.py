@@ -1,15 +1,25 @@
-"""The command-line application that the verbs register with, and how errors are shown."""
+"""The command-line application that the verbs register with, and how errors are shown.
 
+A verb's module is imported when the verb is called, so that one verb does not wait for another's
+imports. Does not know what verbs do.
+"""
+
+import ast
 import errno
 import gc
+import importlib
+import importlib.util
 import io
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 import typer
+import typer.core
 
 from concatmt import __version__
+from concatmt.cli.help import HELP_ALL, group_help, options_table, verb_help
 from concatmt.errors import UserError
 
 # Newer versions of typer carry a click of their own: its base class is reached through typer.
@@ -21,12 +31,95 @@ OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 OUT_OF_MEMORY = "out of memory; use smaller batches or a smaller model, or split long sentences"
 
-app = typer.Typer(
+# In the order in which people meet them. The module of a verb has its name; the first line of that
+# module says what the verb does.
+VERBS = (
+    *("prepare", "train", "translate", "score", "evaluate", "convert", "testbed", "paper"),
+    *("attention", "compare", "context-use", "contrast", "export", "export-ctranslate2"),
+    *("figure", "import-fairseq", "perturb", "show", "stats", "sweep"),
+)
+GLOBAL_OPTIONS = (
+    ("--version", "Show the version."),
+    ("--debug", "Show tracebacks of errors."),
+    ("-h, --help", "Show this message."),
+)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Verb(typer.core.TyperCommand):
+    """A command whose help shows what most people need, and everything when that is asked for."""
+
+    show_all = False
+
+    def get_help(self, ctx: Any) -> str:
+        """As plain text."""
+        assert self.callback is not None
+        return verb_help(ctx.command_path, self.callback, self.show_all)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Typer would draw boxes."""
+        formatter.write(self.get_help(ctx))
+
+
+class Group(typer.core.TyperGroup):
+    """A verb with verbs below it."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Typer would draw boxes."""
+        commands = [
+            (name, (command.help or "").partition("\n")[0])
+            for name in self.list_commands(ctx)
+            if (command := self.get_command(ctx, name)) is not None and not command.hidden
+        ]
+        more = f"{ctx.command_path} COMMAND --help explains a command."
+        formatter.write(group_help(ctx.command_path, self.help or "", "Commands", commands, [more]))
+
+
+class Verbs(typer.core.TyperGroup):
+    """Knows the names of all verbs and imports the module of the one that is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All of them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The verb of this name."""
+        if cmd_name not in VERBS:
+            return None
+        load_verb(cmd_name)
+        whole: Any = typer.main.get_group(app)
+        return whole.commands[cmd_name]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs without importing them."""
+        verbs = [(verb, _summary(verb)) for verb in VERBS]
+        more = [
+            options_table(GLOBAL_OPTIONS),
+            f"concatmt VERB --help explains a verb, concatmt VERB {HELP_ALL} every option of it.",
+        ]
+        formatter.write(group_help("concatmt", self.help or "", "Verbs", verbs, more))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Typer looks for names that are close to a wrong one among the commands it knows."""
+        self.commands = dict.fromkeys(VERBS) | dict(self.commands)  # type: ignore[assignment]
+        return super().resolve_command(ctx, args)
+
+
+class Application(typer.Typer):
+    """Makes a `Verb` of each command."""
+
+    def command(self, *args: Any, **options: Any) -> Callable[[F], F]:
+        """As Typer's own."""
+        return super().command(*args, **{"cls": Verb} | options)
+
+
+app = Application(
+    cls=Verbs,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
 )
 
 
@@ -46,6 +139,24 @@ def concatmt(
     """Document-level neural machine translation by concatenation."""
 
 
+def load_verb(name: str) -> None:
+    """Import the module of a verb, which registers it."""
+    importlib.import_module(_module(name))
+
+
+def _module(verb: str) -> str:
+    return f"concatmt.cli.{verb.replace('-', '_')}"
+
+
+def _summary(verb: str) -> str:
+    """What a verb does: the first line of its module after its name, read without importing it."""
+    spec = importlib.util.find_spec(_module(verb))
+    loader: Any = spec.loader if spec is not None else None
+    text = ast.get_docstring(ast.parse(loader.get_source(_module(verb)))) or ""
+    summary = text.splitlines()[0].partition(": ")[2]
+    return summary[:1].upper() + summary[1:]
+
+
 def main() -> None:
     """Run a command. What the user can mend is one line on stderr and exit code 2."""
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
@@ -53,6 +164,8 @@ def main() -> None:
     arguments = sys.argv[1:] or ["--help"]
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
+    Verb.show_all = HELP_ALL in arguments
+    arguments = ["--help" if argument == HELP_ALL else argument for argument in arguments]
     try:
         status = app(args=arguments, prog_name="concatmt", standalone_mode=False)
         sys.stdout.flush()

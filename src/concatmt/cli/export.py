@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from concatmt.cli.app import app
+from concatmt.cli.app import Application, Group, app
 
-exports = typer.Typer(
-    no_args_is_help=True, help="Write what COMET, SLIDE, MuDA and ctxpro read; make items of sets."
+exports = Application(
+    cls=Group,
+    no_args_is_help=True,
+    help="Write what COMET, SLIDE, MuDA and ctxpro read; make items of sets.",
 )
 app.add_typer(exports, name="export")
 

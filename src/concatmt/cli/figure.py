@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
-from concatmt.cli.app import app
+from concatmt.cli.app import Application, Group, app
 
-figures = typer.Typer(no_args_is_help=True, help="Draw a figure (needs the extra `plots`).")
+figures = Application(
+    cls=Group, no_args_is_help=True, help="Draw a figure (needs the extra `plots`)."
+)
 app.add_typer(figures, name="figure")
 
 

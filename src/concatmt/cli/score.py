@@ -9,16 +9,26 @@ from typing import Annotated, Literal, TextIO
 import typer
 
 from concatmt.cli.app import app
+from concatmt.cli.options import options_of
+from concatmt.decoding.config import PoolConfig
 
 PART = 512  # sentences at a time
 
 
 @app.command()
+@options_of(
+    PoolConfig,
+    "pool",
+    names={"windows": "batch"},
+    groups={"windows": "Speed", "threads": "Speed"},
+    without=("tokens",),
+)
 def score(
     model: Annotated[Path, typer.Argument(help="A model directory.")],
     pairs: Annotated[
         Path, typer.Argument(help="Documents with translations: JSONL, TSV, or a text.")
     ],
+    pool: PoolConfig,
     target: Annotated[
         Path | None, typer.Option(help="The translations of a text, line by line.")
     ] = None,
@@ -34,8 +44,6 @@ def score(
         typer.Option(min=0, help="Context sentences; give several to compare. All by default."),
     ] = None,
     int8: Annotated[bool, typer.Option("--int8", help="8-bit linear layers, on the CPU.")] = False,
-    batch: Annotated[int, typer.Option(min=1, help="Windows scored together.")] = 64,
-    threads: Annotated[int, typer.Option(min=0, help="Batches at a time; 0: all cores.")] = 0,
 ) -> None:
     """Score given translations of documents, per sentence and per token.
 
@@ -49,7 +57,6 @@ def score(
         concatmt score model test.en --target test.de --context 0 --context 3 --output scores.jsonl
     """
     from concatmt.corpus.lines import ReadReport
-    from concatmt.decoding.config import PoolConfig
     from concatmt.decoding.document_scores import DocumentScorer
     from concatmt.decoding.inputs import format_of, read_parts
     from concatmt.decoding.loading import LoadedModel
@@ -59,7 +66,6 @@ def score(
 
     loaded = LoadedModel.load(model, int8)
     contexts = sorted(set(context or [loaded.engine.config.system.sentences - 1]))
-    pool = PoolConfig(windows=batch, threads=threads)
     scorer = DocumentScorer(loaded, contexts, pool)
     report = ReadReport()
     parts = read_parts(pairs, input_format or format_of(pairs), PART, report, target)

@@ -7,71 +7,59 @@ from typing import Annotated, Literal
 import typer
 
 from concatmt.cli.app import app
+from concatmt.cli.options import options_of
+from concatmt.decoding.config import TranslateConfig
+
+INPUT, OUTPUT, SPEED = "Input", "Output", "Speed"
 
 
 @app.command()
+@options_of(
+    TranslateConfig,
+    common=("mode", "context", "search.beam"),
+    names={"search.constrained": "unconstrained", "pool.windows": "batch"},
+    groups={
+        "target_context": "Context",
+        "max_tokens": "Long sentences",
+        "long": "Long sentences",
+        "nbest": OUTPUT,
+        "miscount": "Sentence count",
+        "search.constrained": "Sentence count",
+        "search": "Search",
+        "pool": SPEED,
+    },
+    without=("pool.tokens",),
+)
 def translate(
     model: Annotated[Path, typer.Argument(help="A model directory.")],
     inputs: Annotated[
         list[Path] | None, typer.Argument(help="Files; '-' or nothing: standard input.")
     ] = None,
+    *,
     output: Annotated[
         Path | None, typer.Option(help="File to write; standard output by default, or for `-`.")
     ] = None,
     format_: Annotated[
         Literal["text", "jsonl"], typer.Option("--format", help="Of the output.")
     ] = "text",
+    config: TranslateConfig,
     input_format: Annotated[
         Literal["text", "jsonl", "tsv"] | None,
-        typer.Option(help="Of the input; by the name of the file otherwise."),
-    ] = None,
-    mode: Annotated[
-        Literal["prefix", "redecode"],
-        typer.Option(help="Force the context's own translations, or redo them (the paper)."),
-    ] = "prefix",
-    target_context: Annotated[
-        Literal["own", "gold", "none"], typer.Option(help="What 'prefix' forces.")
-    ] = "own",
-    gold: Annotated[
-        Path | None, typer.Option(help="Translations of a text, for --target-context gold.")
-    ] = None,
-    context: Annotated[
-        int | None, typer.Option(min=0, help="Context sentences; all that the model was made for.")
-    ] = None,
-    beam: Annotated[int, typer.Option(min=1, help="Beam size; 1 is greedy.")] = 4,
-    length_penalty: Annotated[
-        float, typer.Option(help="A hypothesis scores sum of log-probs / length ** penalty.")
-    ] = 0.6,
-    stop: Annotated[
-        Literal["certain", "likely", "best"] | None,
         typer.Option(
-            help="End a search when no better translation can come, or when none is likely to:"
-            " likely in 'prefix', certain in 'redecode'. best: as generate() of transformers."
+            help="Of the input; by the name of the file otherwise.", rich_help_panel=INPUT
         ),
     ] = None,
-    length_factor: Annotated[
-        float, typer.Option(min=0, help="Longest translation: factor * source + constant tokens.")
-    ] = 2.0,
-    length_constant: Annotated[int, typer.Option(min=1, help="See --length-factor.")] = 20,
-    nbest: Annotated[int, typer.Option(min=1, help="Translations a sentence, in JSONL.")] = 1,
-    windows: Annotated[bool, typer.Option(help="Whole windows too, in JSONL.")] = False,
-    sample: Annotated[bool, typer.Option(help="Draw translations instead of searching.")] = False,
-    temperature: Annotated[float, typer.Option(help="Of --sample.")] = 1.0,
-    seed: Annotated[int, typer.Option(help="Of --sample.")] = 1,
-    unconstrained: Annotated[
-        bool, typer.Option("--unconstrained", help="Leave the sentence count to the model.")
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            help="Translations of a text, for --target-context gold.", rich_help_panel="Context"
+        ),
+    ] = None,
+    windows: Annotated[
+        bool,
+        typer.Option("--windows", help="Whole windows too, in JSONL.", rich_help_panel=OUTPUT),
     ] = False,
-    miscount: Annotated[
-        Literal["last", "retranslate"],
-        typer.Option(help="If it is wrong: take what follows the last separator, or redo."),
-    ] = "last",
-    max_tokens: Annotated[int, typer.Option(min=2, help="Longest source window, in tokens.")] = 512,
-    long: Annotated[
-        Literal["split", "copy", "error"], typer.Option(help="What to do with longer sentences.")
-    ] = "split",
     int8: Annotated[bool, typer.Option("--int8", help="8-bit linear layers, on the CPU.")] = False,
-    batch: Annotated[int, typer.Option(min=1, help="Windows searched together.")] = 64,
-    threads: Annotated[int, typer.Option(min=0, help="Batches at a time; 0: all cores.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after a kill.")] = False,
 ) -> None:
     """Translate documents; every line of input becomes one line of output.
@@ -91,7 +79,6 @@ def translate(
     """
     from concatmt.corpus.lines import ReadReport
     from concatmt.decoding.chunks import SIZES
-    from concatmt.decoding.config import TranslateConfig
     from concatmt.decoding.inputs import STDIN, format_of, read_inputs
     from concatmt.decoding.job import Job, translate_file, translate_stream
     from concatmt.decoding.journal import Journal, Shard
@@ -100,33 +87,7 @@ def translate(
     from concatmt.decoding.translator import Translator
     from concatmt.errors import UserError
     from concatmt.progress import progress
-    from concatmt.settings import parse_settings
 
-    config = parse_settings(
-        TranslateConfig,
-        {
-            "mode": mode,
-            "target_context": target_context,
-            "context": context,
-            "miscount": miscount,
-            "long": long,
-            "max_tokens": max_tokens,
-            "nbest": nbest,
-            "pool": {"windows": batch, "threads": threads},
-            "search": {
-                "beam": beam,
-                "length_penalty": length_penalty,
-                "stop": stop,
-                "length_factor": length_factor,
-                "length_constant": length_constant,
-                "constrained": not unconstrained,
-                "sample": sample,
-                "temperature": temperature,
-                "seed": seed,
-            },
-        },
-        "translate",
-    )
     paths = inputs or [STDIN]
     output = None if output == STDIN else output  # `-` is standard output here
     if resume and output is None:
@@ -140,8 +101,10 @@ def translate(
     translator = Translator.load(model, config, int8)
     report = ReadReport()
     formats = [input_format if input_format else format_of(path) for path in paths]
-    parts = read_inputs(list(zip(paths, formats, strict=True)), SIZES[mode].sentences, report, gold)
-    job = Job(translator, Writer(format_, nbest > 1, windows))
+    parts = read_inputs(
+        list(zip(paths, formats, strict=True)), SIZES[config.mode].sentences, report, gold
+    )
+    job = Job(translator, Writer(format_, config.nbest > 1, windows))
     with progress("translate", unit="sentences") as bar:
         if output is None:
             counted: Report | None = translate_stream(job, parts, sys.stdout, bar)

@@ -23,24 +23,63 @@ MOST_WEIGHT = 100
 class Dials(Settings):
     """Everything that decides what is generated."""
 
-    pair: str
-    seed: int = 1
-    documents: int = Field(20_000, ge=1)
-    valid_documents: int = Field(500, ge=1)
-    test_documents: int = Field(500, ge=1)
-    items: int = Field(500, ge=1, le=100_000)
-    tasks: tuple[str, ...] = ()
-    weights: Mapping[str, int] = Field(default_factory=dict)
-    density: float = Field(0.5, ge=0, le=1)
-    window: int = Field(4, ge=4, le=8)
-    scenes: int | None = Field(None, ge=1)
-    around: int = Field(4, ge=0, le=LONGEST_DOCUMENT)
-    distance: int | None = Field(None, ge=3)
-    speakers: int = Field(2, ge=2, le=3)
-    length: float = Field(0.65, ge=0, le=MOST_ADJUNCTS)
-    length_shift: float = 0.0
-    hold_out_distances: tuple[int, ...] = ()
-    hold_out_words: float = Field(0.0, ge=0, le=0.5)
+    pair: str = Field(description="Language pair: en-ru or en-de.")
+    seed: int = Field(1, description="The same seed gives the same bytes.")
+    documents: int = Field(20_000, ge=1, description="Training documents.")
+    valid_documents: int = Field(500, ge=1, description="Validation documents.")
+    test_documents: int = Field(500, ge=1, description="Test documents.")
+    items: int = Field(
+        500,
+        ge=1,
+        le=100_000,
+        description="Contrastive items per task at least: whole passes over its latent space.",
+    )
+    tasks: tuple[str, ...] = Field(
+        (), description="Tasks, with commas between; all that the pair has unless given."
+    )
+    weights: Mapping[str, int] = Field(
+        default_factory=dict,
+        description="How often scenes have a task, beside 1 for the others, as in pron=3,vp=3.",
+    )
+    density: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="Share of scenes (runs of K sentences) with a context-dependent sentence.",
+    )
+    window: int = Field(4, ge=4, le=8, description="Sentences in a window, 4 to 8.")
+    scenes: int | None = Field(
+        None,
+        ge=1,
+        description="Scenes in a document, at most; by default as many as 12 sentences hold.",
+    )
+    around: int = Field(
+        4,
+        ge=0,
+        le=LONGEST_DOCUMENT,
+        description="Ordinary sentences around the scenes of a document, at most.",
+    )
+    distance: int | None = Field(
+        None, ge=3, description="How far back a cue may be, 3 to K-1; by default K-1."
+    )
+    speakers: int = Field(
+        2, ge=2, le=3, description="Speakers that take turns in tv and spk, 2 or 3."
+    )
+    length: float = Field(
+        0.65, ge=0, le=MOST_ADJUNCTS, description="Mean number of adjuncts in a sentence, 0 to 3."
+    )
+    length_shift: float = Field(
+        0.0, description="Added to --length in the test and the contrastive sets."
+    )
+    hold_out_distances: tuple[int, ...] = Field(
+        (), description="Distances of cues that training does not have, with commas between."
+    )
+    hold_out_words: float = Field(
+        0.0,
+        ge=0,
+        le=0.5,
+        description="Share of words, up to 0.5, that training has in ordinary sentences alone.",
+    )
 
     @property
     def language(self) -> Language:
@@ -95,9 +134,14 @@ def parse_dials(**values: Any) -> Dials:
     """Check values one by one and together; `None` stands for the default."""
     given = {key: value for key, value in values.items() if value is not None}
     dials = parse_settings(Dials, given, "testbed")
+    check_dials(dials)
+    return dials
+
+
+def check_dials(dials: Dials) -> None:
+    """Refuse what the dials may not say together."""
     for check in (_check_names, _check_sizes, _check_distances, _check_held_out):
         check(dials)
-    return dials
 
 
 def _check_names(dials: Dials) -> None:
