@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from concatmt.convert.hugging_face import import_hugging_face
+from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.hypotheses import SearchConfig, Window
-from concatmt.decoding.pool import PoolConfig
+from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.decoding.search import Search
 

@@ -36,10 +36,12 @@ class SearchConfig(Settings):
         default=20, ge=1, le=100_000, description="The constant of that length."
     )
     # Certain: no hypothesis that goes on can become better. Likely: none has a better score now.
-    stop: Literal["certain", "likely"] | None = Field(
+    # Best goes on after the beam is full, as long as a hypothesis that goes on has a better score
+    # now than the worst of the beam.
+    stop: Literal["certain", "likely", "best"] | None = Field(
         default=None,
         description="End a search when no better translation can come, or when none is likely to."
-        " By default likely in 'prefix', else certain.",
+        " By default likely in 'prefix', else certain. best: as generate() of transformers.",
     )
     sample: bool = Field(
         default=False, description="Draw translations at random instead of searching."

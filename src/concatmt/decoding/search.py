@@ -3,8 +3,8 @@
 A step computes what teacher forcing would. The rule is fairseq's: a hypothesis is finished when its
 `<end>` is among the best `beam` candidates, and a window when `beam` hypotheses are, or when no
 other can be among those that are wanted. With `stop: best` it is that of transformers: a full beam
-takes in better hypotheses until none is in sight. When windows are done, others take their place, or the
-batch gets smaller. Does not know text or documents.
+takes in better hypotheses until none is in sight. When windows are done, others take their place,
+or the batch gets smaller. Does not know text or documents.
 
 Shapes: B windows in the batch, H beams (1 at the first step), D dimensions.
 """
@@ -49,8 +49,8 @@ class Search:
         """`wanted`: so many of the best hypotheses are asked for, by default the whole beam.
 
         They are the same for any number, but for `stop: likely`: a search ends as soon as they are
-        certain (`stop: best` always fills its beam). With `follow`, windows that are done are handed to it instead of being kept, and
-        others may come.
+        certain (`stop: best` always fills its beam). With `follow`, windows that are done are
+        handed to it instead of being kept, and others may come.
         """
         if config.beam > engine.candidate_limit:
             size = engine.config.target_vocabulary
@@ -200,7 +200,7 @@ class Search:
         if len(finished) < self.config.beam:
             return False
         length = self.beams.length(row) + 1
-        return peak / float(length) ** self.config.length_penalty <= finished[-1].score
+        return bool(peak / float(length) ** self.config.length_penalty <= finished[-1].score)
 
     def _hand_over(self, window: int) -> None:
         """What was found for a window, best first, to those who wait for it."""
