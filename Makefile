@@ -36,7 +36,7 @@ $(VENV)/.demo-ready: $(INPUTS) | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev-ready: $(INPUTS) | $(BIN)/python
-	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev,plots,serve,slurm,track,subtitles,ctranslate2]'
+	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev,plots,serve,slurm,track,text,ctranslate2]'
 	touch $@ $(VENV)/.demo-ready
 
 $(BIN)/python:

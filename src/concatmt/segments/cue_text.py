@@ -1,0 +1,263 @@
+"""The text of a cue: markup apart from words, speakers apart from each other.
+
+A cue is a list of turns (speakers), a turn a list of pieces (sentences or parts of them) with
+what stands around them. Tags never reach the model; they come back where the word alignment says,
+else at the same share of the words. Knows the markup of the three formats, not their files.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from concatmt.segments.layout import line_breaks
+from concatmt.segments.segment import Alignment
+
+Tag = tuple[int, str]  # offset in the plain text, markup
+
+
+@dataclass(frozen=True)
+class Markup:
+    """How a format writes tags and line breaks."""
+
+    tag: re.Pattern[str]
+    line_break: re.Pattern[str]
+    new_line: str  # what is written for a break; "\n" stands for the file's own line end
+    entities: bool = False
+    untouched: re.Pattern[str] | None = None  # a cue with this in it is not text
+
+
+SRT = Markup(re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}"), re.compile(r"\r\n|\n|\r"), "\n")
+VTT = Markup(re.compile(r"<[^<>]*>"), re.compile(r"\r\n|\n|\r"), "\n", entities=True)
+ASS = Markup(
+    re.compile(r"\{[^{}]*\}"),
+    re.compile(r"\\[Nn]"),
+    "\\N",
+    untouched=re.compile(r"\{[^{}]*\\(?:[kK][fot]?\d|p[1-9])"),
+)
+
+_DASH = re.compile(r"[-–—‐]+[ \u00a0]*(?=[^\W_]|[\"'«“¿¡.…\[(♪])")
+_NAME = re.compile(r"(?:[^\W\d_a-zà-öø-ÿа-яё][^\Wa-zà-öø-ÿа-яё]*[ .'’#\d-]*){1,4}:[ \u00a0]+")
+_BRACKET = re.compile(r"\[[^\[\]]*\][ \u00a0]*")
+_NOTE = re.compile(r"[♪♫#]+")
+_HARD_SPACE = re.compile(r"\\h")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Words of one sentence in one turn, or something that is translated apart or copied."""
+
+    start: int  # in the plain text of the turn
+    end: int
+    kind: str  # "words", "sound" (in brackets), "lyrics", "copied"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One speaker's part of a cue: text without markup, and the markup by offset."""
+
+    lead: str  # tags, dash, name: written as they are
+    text: str
+    tags: tuple[Tag, ...]
+    tail: str
+    lines: int
+    pieces: tuple[Piece, ...] = ()
+    opens: bool = True  # the first piece may go on a sentence of the cue before
+
+
+@dataclass
+class CueText:
+    """What a cue says."""
+
+    raw: str
+    turns: list[Turn] = field(default_factory=list)
+
+
+def plain(raw: str, markup: Markup) -> tuple[str, list[Tag], list[int]]:
+    """Text without markup, tags by their offsets in it, offsets of line breaks (now spaces)."""
+    text, tags, breaks = "", [], []
+    at = 0
+    while at < len(raw):
+        if match := markup.tag.match(raw, at):
+            tags.append((len(text), match.group()))
+        elif match := markup.line_break.match(raw, at):
+            breaks.append(len(text))
+            text += " "
+        elif markup is ASS and (match := _HARD_SPACE.match(raw, at)):
+            text += "\u00a0"
+        else:
+            text += raw[at]
+            at += 1
+            continue
+        at = match.end()
+    if not markup.entities:
+        return text, tags, breaks
+    return _decoded(text, tags, breaks)
+
+
+def _decoded(text: str, tags: list[Tag], breaks: list[int]) -> tuple[str, list[Tag], list[int]]:
+    """Resolve entities; offsets move along."""
+    out, moves, at = "", [0] * (len(text) + 1), 0
+    for match in re.finditer(r"&(?:amp|lt|gt|nbsp|lrm|rlm|quot|#\d{1,7});", text):
+        for place in range(at, match.start()):
+            moves[place] = len(out) + place - at
+        out += text[at : match.start()]
+        for place in range(match.start(), match.end()):
+            moves[place] = len(out)
+        out += html.unescape(match.group())
+        at = match.end()
+    for place in range(at, len(text) + 1):
+        moves[place] = len(out) + place - at
+    out += text[at:]
+    return out, [(moves[o], tag) for o, tag in tags], [moves[o] for o in breaks]
+
+
+def turns_of(raw: str, markup: Markup) -> list[Turn]:
+    """The turns of a cue, one for every line that begins with a dash; pieces are not yet set."""
+    text, tags, breaks = plain(raw, markup)
+    starts = [0]
+    for place in breaks:
+        after = re.compile(r"[ \u00a0]*").match(text, place + 1)
+        begin = after.end() if after else place + 1
+        if _DASH.match(text, begin):
+            starts.append(place + 1)
+    turns = []
+    for place, start in enumerate(starts):
+        end = starts[place + 1] - 1 if place + 1 < len(starts) else len(text)
+        last = place + 1 == len(starts)
+        own = [
+            (offset - start, tag)
+            for offset, tag in tags
+            if start <= offset and (offset <= end if last else offset < end + 1)
+        ]
+        lines = 1 + sum(start <= offset < end for offset in breaks)
+        turns.append(_turn(text[start:end], own, lines))
+    return turns
+
+
+def _turn(text: str, tags: list[Tag], lines: int) -> Turn:
+    """Cut off what leads and trails: spaces, tags, the dash, the name, musical notes."""
+    begin, end = 0, len(text)
+    opens = True
+
+    def skip(pattern: re.Pattern[str]) -> bool:
+        nonlocal begin
+        match = pattern.match(text, begin, end)
+        if match is None or match.end() == begin:
+            return False
+        begin = match.end()
+        return True
+
+    blank = re.compile(r"\s+")
+    skip(blank)
+    if skip(_DASH):
+        opens = False
+    if skip(_NAME):
+        opens = False
+    if skip(_NOTE):
+        opens = False
+        skip(blank)
+    while end > begin and (text[end - 1].isspace() or _NOTE.fullmatch(text[end - 1])):
+        end -= 1
+    lead = _with_tags(text[:begin], [tag for tag in tags if tag[0] <= begin], 0)
+    tail = _with_tags(text[end:], [tag for tag in tags if tag[0] > begin and tag[0] >= end], end)
+    inner = tuple((offset - begin, tag) for offset, tag in tags if begin < offset < end)
+    return Turn(lead, text[begin:end], inner, tail, lines, opens=opens)
+
+
+def _with_tags(text: str, tags: Sequence[Tag], shift: int) -> str:
+    out, at = "", 0
+    for offset, tag in tags:
+        out += text[at : offset - shift] + tag
+        at = max(at, offset - shift)
+    return out + text[at:]
+
+
+def moved_tags(
+    tags: Sequence[Tag], source: str, target: str, alignment: Alignment = ()
+) -> list[Tag]:
+    """Tags of `source` at the words of `target` that they belong to, in their order."""
+    if not tags:
+        return []
+    source_words = [match.span() for match in re.finditer(r"\S+", source)]
+    target_words = [match.span() for match in re.finditer(r"\S+", target)]
+    placed: list[Tag] = []
+    least = 0
+    for offset, tag in tags:
+        closing = tag.startswith("</") or bool(re.match(r"\{\\[a-z]+0\}|\{\\r\}", tag))
+        # The word that the tag stands before or, for one that closes, behind.
+        word = sum(1 for _, end in source_words if end < offset or (closing and end <= offset))
+        if not target_words:
+            place = 0
+        elif closing:
+            aligned = [t for s, t in alignment if s < word and s >= word - 1]
+            after = max(aligned) + 1 if aligned else _share(word, source_words, target_words)
+            place = target_words[min(after, len(target_words)) - 1][1] if after else 0
+        else:
+            aligned = [t for s, t in alignment if s == word]
+            before = min(aligned) if aligned else _share(word, source_words, target_words)
+            place = target_words[before][0] if before < len(target_words) else target_words[-1][1]
+        least = max(least, place)
+        placed.append((least, tag))
+    return placed
+
+
+def _share(word: int, source: Sequence[object], target: Sequence[object]) -> int:
+    return round(word * len(target) / max(1, len(source)))
+
+
+def written(
+    turn: Turn,
+    text: str,
+    tags: Sequence[Tag],
+    markup: Markup,
+    new_line: str,
+    breaks: Sequence[int],
+) -> str:
+    """A turn in the file's markup: `text` with tags and line breaks at their offsets."""
+    marks: dict[int, list[str]] = {}
+    for offset, tag in tags:
+        marks.setdefault(offset, []).append(tag)
+    line_end = new_line if markup.new_line == "\n" else markup.new_line
+    out = []
+    for offset, character in enumerate(text):
+        out += marks.get(offset, [])
+        if offset in breaks:
+            out.append(line_end)
+        else:
+            out.append(_escaped(character, markup))
+    out += marks.get(len(text), [])
+    lead, tail = turn.lead, turn.tail
+    if markup.entities:
+        lead, tail = _escape_outside_tags(lead, markup), _escape_outside_tags(tail, markup)
+    return lead + "".join(out) + tail
+
+
+def _escaped(character: str, markup: Markup) -> str:
+    if markup.entities:
+        return {"&": "&amp;", "<": "&lt;", ">": "&gt;"}.get(character, character)
+    if markup is ASS:
+        # Braces would hide the text; the others draw alike.
+        return {"{": "(", "}": ")", "\u00a0": "\\h"}.get(character, character)
+    return character
+
+
+def _escape_outside_tags(text: str, markup: Markup) -> str:
+    out, at = "", 0
+    for match in markup.tag.finditer(text):
+        out += "".join(_escaped(c, markup) for c in text[at : match.start()]) + match.group()
+        at = match.end()
+    return out + "".join(_escaped(c, markup) for c in text[at:])
+
+
+def breaks_for(
+    turn: Turn, text: str, language: str, wrap: str, width: int, alone: bool
+) -> list[int]:
+    """Where the lines of a turn break: `auto` two lines, one if another speaker shares the cue."""
+    if wrap == "none":
+        return []
+    if wrap == "keep":
+        return line_breaks(text, language, 0, turn.lines) if turn.lines > 1 else []
+    return line_breaks(text, language, width, 2 if alone else 1)

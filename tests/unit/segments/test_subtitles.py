@@ -1,0 +1,266 @@
+"""Subtitles: the same cues and times, whatever the translation; nothing changes without one."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("sentencex", reason="the extra `text` is not installed")
+
+from concatmt.errors import UserError
+from concatmt.segments.segment import Translated
+from concatmt.segments.subtitles import MARKUPS, SubtitleOptions, Subtitles
+from concatmt.text.splitting import sentence_spans
+
+
+def read(text: str | bytes, suffix: str = ".srt", **options: object) -> Subtitles:
+    data = text.encode() if isinstance(text, str) else text
+    return Subtitles(
+        data,
+        f"film{suffix}",
+        suffix,
+        lambda t: sentence_spans(t, "en"),
+        SubtitleOptions(**options),  # type: ignore[arg-type]
+    )
+
+
+def sentences(file: Subtitles) -> list[str]:
+    return [segment.text for segment in file.segments]
+
+
+def translate(file: Subtitles, *texts: str) -> str:
+    return file.with_translations([Translated(text) for text in texts])[0].decode()
+
+
+def identity(file: Subtitles) -> bytes:
+    return file.with_translations([Translated(text) for text in sentences(file)])[0]
+
+
+def srt(*cues: str, gap: int = 100) -> str:
+    """Cues of two seconds each, `gap` milliseconds apart."""
+    out, at = [], 0
+    for number, text in enumerate(cues, 1):
+        times = [f"00:{t // 60000:02}:{t // 1000 % 60:02},{t % 1000:03}" for t in (at, at + 2000)]
+        out.append(f"{number}\n{times[0]} --> {times[1]}\n{text}\n")
+        at += 2000 + gap
+    return "\n".join(out)
+
+
+def bodies(text: str) -> list[str]:
+    return [block.split("\n", 2)[2].rstrip("\n") for block in re.split(r"\n\n(?=\d)", text)]
+
+
+def test_a_sentence_over_two_cues_is_translated_as_one_and_given_back_to_both() -> None:
+    file = read(srt("Anna ordered the cabbage,", "because it was cheap. It was tasty."))
+    assert sentences(file) == ["Anna ordered the cabbage, because it was cheap.", "It was tasty."]
+    out = translate(file, "Anna a commandé le chou, car il était bon marché.", "Il était bon.")
+    assert bodies(out) == [
+        "Anna a commandé le chou,",
+        "car il était bon marché. Il était bon.",
+    ]
+
+
+def test_a_pause_of_a_second_ends_a_sentence() -> None:
+    assert len(read(srt("I was going", "to the shop.", gap=1000)).segments) == 2
+    assert len(read(srt("I was going", "to the shop.", gap=999)).segments) == 1
+
+
+def test_two_speakers_are_two_sentences_and_keep_their_dashes() -> None:
+    file = read(srt("- Really?\n-Yes."))
+    assert sentences(file) == ["Really?", "Yes."]
+    assert bodies(translate(file, "Vraiment ?", "Oui.")) == ["- Vraiment ?\n-Oui."]
+
+
+def test_names_notes_and_brackets_stay_around_their_words() -> None:
+    file = read(srt("JOHN: [laughs] Yes.", "♪ My love ♪", "{\\an8}<i>Up there.</i>", gap=5000))
+    assert sentences(file) == ["laughs", "Yes.", "My love", "Up there."]
+    out = translate(file, "rit", "Oui.", "Mon amour", "Là-haut.")
+    assert bodies(out) == [
+        "JOHN: [rit] Oui.",
+        "♪ Mon amour ♪",
+        "{\\an8}<i>Là-haut.</i>",
+    ]
+
+
+def test_lyrics_and_sounds_can_be_kept_or_dropped() -> None:
+    text = srt("[laughs] Yes.", "♪ My love ♪", gap=5000)
+    kept = read(text, lyrics="keep", sounds="keep")
+    assert sentences(kept) == ["Yes."]
+    assert bodies(translate(kept, "Oui.")) == ["[laughs] Oui.", "♪ My love ♪"]
+    dropped = read(text, lyrics="drop", sounds="drop")
+    assert bodies(translate(dropped, "Oui.")) == ["Oui.", ""]
+
+
+def test_capitals_are_lowered_for_the_model_and_raised_again() -> None:
+    file = read(srt("STOP RIGHT THERE!"))
+    assert sentences(file) == ["Stop right there!"]
+    assert bodies(translate(file, "Arrête-toi là !")) == ["ARRÊTE-TOI LÀ !"]
+
+
+def test_tags_inside_go_with_their_words() -> None:
+    file = read(srt("This is <i>very</i> good."))
+    aligned = [Translated("Ceci est très bon.", ((0, 0), (1, 1), (2, 2), (3, 3)))]
+    assert bodies(file.with_translations(aligned)[0].decode()) == ["Ceci est <i>très</i> bon."]
+
+
+def test_tags_follow_the_alignment_where_the_order_of_words_changes() -> None:
+    file = read(srt("The <b>red</b> house burns."))
+    aligned = [Translated("La maison rouge brûle.", ((0, 0), (1, 2), (2, 1), (3, 3)))]
+    assert bodies(file.with_translations(aligned)[0].decode()) == ["La maison <b>rouge</b> brûle."]
+
+
+def test_long_text_is_wrapped_in_two_lines_at_a_good_place() -> None:
+    file = read(srt("x y z."))
+    out = translate(file, "Je ne sais pas si tu as vu la lettre, mais elle est sur la table.")
+    assert bodies(out) == ["Je ne sais pas si tu as vu la lettre,\nmais elle est sur la table."]
+
+
+def test_a_short_translation_leaves_a_cue_empty_and_says_so() -> None:
+    file = read(srt("I do not", "know."))
+    data, summary = file.with_translations([Translated("Non.")])
+    assert bodies(data.decode()) == ["Non.", ""]
+    assert summary.counts["cues left empty by a short sentence"] == 1
+
+
+def test_vtt_keeps_header_notes_settings_voices_and_entities() -> None:
+    text = (
+        "WEBVTT - title\nKind: captions\n\nNOTE\nnot --- text\n\nSTYLE\n::cue { color: red }\n\n"
+        "intro\n00:01.000 --> 00:02.000 line:0 align:start\n<v Anna>Fish &amp; chips.\n\n"
+        "01:00:03.000 --> 01:00:04.000\n<c.loud>Hey!</c>\n"
+    )
+    file = read(text, ".vtt")
+    assert sentences(file) == ["Fish & chips.", "Hey!"]
+    assert file.segments[1].gap  # an hour lies between them
+    out = translate(file, "Poisson & frites < rien.", "Hé !")
+    expected = text.replace("Fish &amp; chips.", "Poisson &amp; frites &lt; rien.")
+    assert out == expected.replace("Hey!", "Hé !")
+
+
+def test_ass_changes_the_text_of_dialogues_alone() -> None:
+    head = (
+        "[Script Info]\n; comment\nTitle: x, y\n\n[Events]\n"
+        "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+    )
+    text = head + (
+        "Comment: 0,0:00:00.00,0:00:01.00,Default,,0,0,0,,a note\n"
+        "Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,{\\i1}Well, yes,\\Nof course.{\\i0}\n"
+        "Dialogue: 0,0:00:03.00,0:00:04.00,Default,,0,0,0,,{\\k20}La{\\k30}la\n"
+        "Dialogue: 0,0:00:05.00,0:00:06.00,Sign,,0,0,0,,{\\p1}m 0 0 l 10 10{\\p0}\n"
+    )
+    file = read(text, ".ass")
+    assert sentences(file) == ["Well, yes, of course."]
+    assert translate(file, "Mais oui.") == text.replace("Well, yes,\\Nof course.", "Mais oui.")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "message"),
+    [
+        (".srt", "1\n00:00:01,000 -> 00:00:02,000\nHi\n", "no line of times"),
+        (".srt", "1\n00:00:0x,000 --> 00:00:02,000\nHi\n", "line 2"),
+        (".srt", "Hello\n\n1\n00:00:01,000 --> 00:00:02,000\nHi\n", "line 1: text before"),
+        (".vtt", "1\n00:01.000 --> 00:02.000\nHi\n", "first line of a WebVTT file"),
+        (".vtt", "WEBVTT\n\n00:01,000 --> 00:02,000\nHi\n", "line 3"),
+        (".ass", "Hello", r"no \[Events\]"),
+        (".ass", "[Events]\nDialogue: 0,1,2,3\n", "before the Format"),
+        (".ass", "[Events]\nFormat: Start, End, Text\nDialogue: a,0:00:01.00,x\n", "not a time"),
+    ],
+)
+def test_what_is_no_subtitle_file_is_refused_in_one_line(
+    suffix: str, text: str, message: str
+) -> None:
+    with pytest.raises(UserError, match=message) as caught:
+        read(text, suffix)
+    assert "\n" not in str(caught.value)
+
+
+def test_encodings_and_line_ends_are_written_as_they_were_read() -> None:
+    for encoding in ("utf-8-sig", "utf-16", "utf-8"):
+        data = srt("Hello there.", "").replace("\n", "\r\n").encode(encoding)
+        file = read(data)
+        assert identity(file) == data
+        out = file.with_translations([Translated("Là.")])[0]
+        assert out.decode(encoding) == data.decode(encoding).replace("Hello there.", "Là.")
+
+
+def test_text_that_is_not_utf_8_is_refused_with_a_hint() -> None:
+    with pytest.raises(UserError, match="--encoding cp1252"):
+        read(srt("caf\u00e9").encode("latin-1"))
+
+
+fragments = st.sampled_from(
+    [
+        "Hello there.",
+        "and",
+        "- Yes?",
+        "-No!",
+        "<i>",
+        "</i>",
+        "{\\an8}",
+        "♪",
+        "JOHN: ",
+        "[door]",
+        "STOP IT!",
+        "...",
+        "123",
+        "é ü",
+        ", but",
+        "\n",
+        "  ",
+        "{\\i1}",
+        "{\\i0}",
+        "&amp;",
+        "<v Bob>",
+        "\\N",
+        "Mr. Fox",
+        "“Oh,",
+        "”",
+        "—",
+    ]
+)
+texts = st.lists(fragments, max_size=8).map(lambda parts: " ".join(parts).replace("\n ", "\n"))
+
+
+def in_format(suffix: str, cues: list[str], gaps: list[int], end: str) -> str:
+    out, at = [], 0
+    for number, text in enumerate(cues):
+        at += gaps[number % len(gaps)]
+        a, b = at, at + 1500
+        at = b
+        stamp = [f"00:{t // 60000:02}:{t // 1000 % 60:02}.{t % 1000:03}" for t in (a, b)]
+        if suffix == ".srt":
+            body = re.sub(r"\n\s*\n", "\n", text).strip("\n")
+            out.append(f"{number + 1}\n{stamp[0]} --> {stamp[1]}\n{body}\n\n".replace(".", ",", 2))
+        elif suffix == ".vtt":
+            body = re.sub(r"\n\s*\n", "\n", text).strip("\n")
+            out.append(f"{stamp[0]} --> {stamp[1]}\n{body}\n\n")
+        else:
+            body = text.replace("\n", "\\N")
+            out.append(f"Dialogue: 0,{stamp[0][1:-1]},{stamp[1][1:-1]},D,{body}\n")
+    head = {".srt": "", ".vtt": "WEBVTT\n\n"}.get(
+        suffix, "[Events]\nFormat: Layer, Start, End, Style, Text\n"
+    )
+    return (head + "".join(out)).replace("\n", end)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from([".srt", ".vtt", ".ass"]),
+    st.lists(texts, min_size=1, max_size=6),
+    st.lists(st.integers(0, 40_000), min_size=1, max_size=3),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_without_a_change_no_byte_changes_and_with_one_cues_and_tags_stay(
+    suffix: str, cues: list[str], gaps: list[int], end: str
+) -> None:
+    text = in_format(suffix, cues, gaps, end)
+    file = read(text, suffix)
+    assert identity(file).decode() == text
+    changed = [Translated(" ".join(f"x{w}" for w in s.split()) + " z") for s in sentences(file)]
+    out = file.with_translations(changed)[0].decode()
+    again = read(out, suffix)
+    assert [(c.begins, c.ends, c.style) for c in again.cues] == [
+        (c.begins, c.ends, c.style) for c in file.cues
+    ]
+    tag = MARKUPS[suffix].tag
+    assert sorted(tag.findall(out)) == sorted(tag.findall(text))
