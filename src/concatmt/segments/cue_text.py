@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from concatmt.segments.layout import line_breaks
-from concatmt.segments.segment import Alignment
-
-Tag = tuple[int, str]  # offset in the plain text, markup
+from concatmt.segments.tags import Tag
+from concatmt.segments.tags import written as with_tags
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,7 @@ _DASH = re.compile(r"[-–—‐]+[ \u00a0]*(?=[^\W_]|[\"'«“¿¡.…\[(♪])"
 _NAME = re.compile(r"(?:[^\W\d_a-zà-öø-ÿа-яё][^\Wa-zà-öø-ÿа-яё]*[ .'’#\d-]*){1,4}:[ \u00a0]+")
 _BRACKET = re.compile(r"\[[^\[\]]*\][ \u00a0]*")
 _NOTE = re.compile(r"[♪♫#]+")
+_CLOSING = re.compile(r"</|\{\\(?:[a-z]+0|r)\}")
 _HARD_SPACE = re.compile(r"\\h")
 
 
@@ -81,7 +81,7 @@ def plain(raw: str, markup: Markup) -> tuple[str, list[Tag], list[int]]:
     at = 0
     while at < len(raw):
         if match := markup.tag.match(raw, at):
-            tags.append((len(text), match.group()))
+            tags.append(Tag(len(text), match.group(), bool(_CLOSING.match(match.group()))))
         elif match := markup.line_break.match(raw, at):
             breaks.append(len(text))
             text += " "
@@ -111,7 +111,7 @@ def _decoded(text: str, tags: list[Tag], breaks: list[int]) -> tuple[str, list[T
     for place in range(at, len(text) + 1):
         moves[place] = len(out) + place - at
     out += text[at:]
-    return out, [(moves[o], tag) for o, tag in tags], [moves[o] for o in breaks]
+    return out, [tag.at(moves[tag.offset]) for tag in tags], [moves[o] for o in breaks]
 
 
 def turns_of(raw: str, markup: Markup) -> list[Turn]:
@@ -128,9 +128,9 @@ def turns_of(raw: str, markup: Markup) -> list[Turn]:
         end = starts[place + 1] - 1 if place + 1 < len(starts) else len(text)
         last = place + 1 == len(starts)
         own = [
-            (offset - start, tag)
-            for offset, tag in tags
-            if start <= offset and (offset <= end if last else offset < end + 1)
+            tag.at(tag.offset - start)
+            for tag in tags
+            if start <= tag.offset and (last or tag.offset <= end)
         ]
         lines = 1 + sum(start <= offset < end for offset in breaks)
         turns.append(_turn(text[start:end], own, lines))
@@ -161,51 +161,13 @@ def _turn(text: str, tags: list[Tag], lines: int) -> Turn:
         skip(blank)
     while end > begin and (text[end - 1].isspace() or _NOTE.fullmatch(text[end - 1])):
         end -= 1
-    lead = _with_tags(text[:begin], [tag for tag in tags if tag[0] <= begin], 0)
-    tail = _with_tags(text[end:], [tag for tag in tags if tag[0] > begin and tag[0] >= end], end)
-    inner = tuple((offset - begin, tag) for offset, tag in tags if begin < offset < end)
+    lead = with_tags(text[:begin], [tag for tag in tags if tag.offset <= begin])
+    tail = with_tags(
+        text[end:],
+        [tag.at(tag.offset - end) for tag in tags if tag.offset > begin and tag.offset >= end],
+    )
+    inner = tuple(tag.at(tag.offset - begin) for tag in tags if begin < tag.offset < end)
     return Turn(lead, text[begin:end], inner, tail, lines, opens=opens)
-
-
-def _with_tags(text: str, tags: Sequence[Tag], shift: int) -> str:
-    out, at = "", 0
-    for offset, tag in tags:
-        out += text[at : offset - shift] + tag
-        at = max(at, offset - shift)
-    return out + text[at:]
-
-
-def moved_tags(
-    tags: Sequence[Tag], source: str, target: str, alignment: Alignment = ()
-) -> list[Tag]:
-    """Tags of `source` at the words of `target` that they belong to, in their order."""
-    if not tags:
-        return []
-    source_words = [match.span() for match in re.finditer(r"\S+", source)]
-    target_words = [match.span() for match in re.finditer(r"\S+", target)]
-    placed: list[Tag] = []
-    least = 0
-    for offset, tag in tags:
-        closing = tag.startswith("</") or bool(re.match(r"\{\\[a-z]+0\}|\{\\r\}", tag))
-        # The word that the tag stands before or, for one that closes, behind.
-        word = sum(1 for _, end in source_words if end < offset or (closing and end <= offset))
-        if not target_words:
-            place = 0
-        elif closing:
-            aligned = [t for s, t in alignment if s < word and s >= word - 1]
-            after = max(aligned) + 1 if aligned else _share(word, source_words, target_words)
-            place = target_words[min(after, len(target_words)) - 1][1] if after else 0
-        else:
-            aligned = [t for s, t in alignment if s == word]
-            before = min(aligned) if aligned else _share(word, source_words, target_words)
-            place = target_words[before][0] if before < len(target_words) else target_words[-1][1]
-        least = max(least, place)
-        placed.append((least, tag))
-    return placed
-
-
-def _share(word: int, source: Sequence[object], target: Sequence[object]) -> int:
-    return round(word * len(target) / max(1, len(source)))
 
 
 def written(
@@ -217,22 +179,17 @@ def written(
     breaks: Sequence[int],
 ) -> str:
     """A turn in the file's markup: `text` with tags and line breaks at their offsets."""
-    marks: dict[int, list[str]] = {}
-    for offset, tag in tags:
-        marks.setdefault(offset, []).append(tag)
     line_end = new_line if markup.new_line == "\n" else markup.new_line
-    out = []
-    for offset, character in enumerate(text):
-        out += marks.get(offset, [])
-        if offset in breaks:
-            out.append(line_end)
-        else:
-            out.append(_escaped(character, markup))
-    out += marks.get(len(text), [])
+    body = with_tags(
+        text,
+        tags,
+        lambda part: "".join(_escaped(character, markup) for character in part),
+        dict.fromkeys(breaks, line_end),
+    )
     lead, tail = turn.lead, turn.tail
     if markup.entities:
         lead, tail = _escape_outside_tags(lead, markup), _escape_outside_tags(tail, markup)
-    return lead + "".join(out) + tail
+    return lead + body + tail
 
 
 def _escaped(character: str, markup: Markup) -> str:

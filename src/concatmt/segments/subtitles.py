@@ -15,11 +15,12 @@ from itertools import pairwise
 from typing import Literal
 
 from concatmt.segments import cue_text
-from concatmt.segments.cue_text import Markup, Piece, Tag, Turn
+from concatmt.segments.cue_text import Markup, Piece, Turn
 from concatmt.segments.cues import READERS, Cue
 from concatmt.segments.layout import cut
 from concatmt.segments.segment import Alignment, Segment, Summary, Translated
 from concatmt.segments.spans import EncodedText, replaced
+from concatmt.segments.tags import Exchange, Tag, exchanged
 
 Splitter = Callable[[str], list[tuple[int, int]]]
 
@@ -268,26 +269,14 @@ class Subtitles:
         self, turn: Turn, c: int, t: int, parts: dict[_Place, tuple[str, Alignment]]
     ) -> tuple[str, list[Tag]]:
         """The new text of a turn and its tags: pieces exchanged, what is between them kept."""
-        text, tags, at = "", [], 0
+        exchanges = []
         for p, piece in enumerate(turn.pieces):
-            start, end = piece.start, piece.end
-            source = turn.text[start:end]
-            own = [(o - start, tag) for o, tag in turn.tags if start < o < end]
-            between = [(o, tag) for o, tag in turn.tags if at <= o <= start]
             if self._handled(piece) == "drop":
-                start, end = _with_brackets(turn.text, start, end)
-                source = ""
-            for offset, tag in between:
-                tags.append((len(text) + min(offset, start) - at, tag))
-            text += turn.text[at:start]
-            new, alignment = parts.get((c, t, p), (source, ()))
-            if source:
-                moved = own if new == source else cue_text.moved_tags(own, source, new, alignment)
-                tags += [(len(text) + offset, tag) for offset, tag in moved]
-            text += new if source else ""
-            at = end
-        tags += [(len(text) + o - at, tag) for o, tag in turn.tags if o >= at and o > 0]
-        return text + turn.text[at:], tags
+                start, end = _with_brackets(turn.text, piece.start, piece.end)
+                exchanges.append(Exchange(start, end, ""))
+            elif (c, t, p) in parts:
+                exchanges.append(Exchange(piece.start, piece.end, *parts[c, t, p]))
+        return exchanged(turn.text, turn.tags, exchanges)
 
 
 def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:

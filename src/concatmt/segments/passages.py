@@ -1,0 +1,107 @@
+"""Files of passages: paragraphs, cells, headings, translation units, each a span of the file.
+
+A passage is split into sentences, these are exchanged for their translations, and the passage is
+written back with its tags. What a passage is in a format, and how its text is escaped, the format's
+own module says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from concatmt.segments.segment import Segment, Summary, Translated
+from concatmt.segments.spans import replaced
+from concatmt.segments.tags import Exchange, Tag, exchanged, written
+
+Splitter = Callable[[str], list[tuple[int, int]]]
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def plain_escape(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Text of a file at start:end, without its markup."""
+
+    start: int
+    end: int
+    text: str
+    tags: tuple[Tag, ...] = ()
+    given: str | None = None  # its translation, if the file has one that is not to be touched
+    gap: bool = False
+    new: bool = False  # is written even if the translation is the text itself
+    before: str = ""  # written before and after the text if there is a translation
+    after: str = ""
+    width: int | None = None  # hard-wrapped text: the width of its lines
+    indent: str = ""  # of the lines after the first one
+
+
+class Passages:
+    """The sentences of passages, and the file's text with their translations."""
+
+    def __init__(
+        self,
+        text: str,
+        passages: Sequence[Passage],
+        split: Splitter,
+        escape: Callable[[str], str] = plain_escape,
+    ):
+        self.text = text
+        self.passages = passages
+        self.escape = escape
+        self.segments: list[Segment] = []
+        self._sentences: list[tuple[int, int, int]] = []  # passage, start, end
+        for number, passage in enumerate(passages):
+            if passage.given is not None:
+                self._add(number, 0, len(passage.text), passage)
+                continue
+            gap = passage.gap
+            for start, end in split(passage.text):
+                if _LETTER.search(passage.text, start, end):
+                    self._add(number, start, end, passage, gap)
+                    gap = False
+
+    def _add(self, number: int, start: int, end: int, passage: Passage, gap: bool = False) -> None:
+        text = re.sub(r"\s+", " ", passage.text[start:end]).strip()
+        self._sentences.append((number, start, end))
+        self.segments.append(Segment(text, passage.given, gap or passage.gap))
+
+    def rebuilt(self, translations: Sequence[Translated]) -> tuple[str, Summary]:
+        """The file's text with one translation for every segment."""
+        exchanges: dict[int, list[Exchange]] = {}
+        for segment, (number, start, end), translated in zip(
+            self.segments, self._sentences, translations, strict=True
+        ):
+            new = self.passages[number].new
+            if segment.given is None and (new or translated.text != segment.text):
+                exchanges.setdefault(number, []).append(
+                    Exchange(start, end, translated.text, translated.alignment)
+                )
+        spans, texts = [], []
+        summary = Summary({"passages": len(self.passages), "sentences": len(self.segments)})
+        for number in sorted(exchanges, key=lambda number: self.passages[number].start):
+            passage = self.passages[number]
+            text, tags = exchanged(passage.text, passage.tags, exchanges[number])
+            summary.add("tags moved", len(tags))
+            spans.append((passage.start, passage.end))
+            texts.append(passage.before + self._written(passage, text, tags) + passage.after)
+        return replaced(self.text, spans, texts), summary
+
+    def _written(self, passage: Passage, text: str, tags: Sequence[Tag]) -> str:
+        if passage.width is None:
+            return written(text, tags, self.escape)
+        new_line = "\r\n" if "\r\n" in self.text else "\n"
+        text = re.sub(r"\s", " ", text)
+        breaks: dict[int, str] = {}
+        line_start, last_space = 0, None
+        room = passage.width
+        for match in re.finditer(r" |$", text):
+            if match.start() - line_start > room and last_space is not None:
+                breaks[last_space] = new_line + passage.indent
+                line_start, room = last_space + 1, passage.width - len(passage.indent)
+            last_space = match.start() if match.group() else None
+        return written(text, tags, self.escape, breaks)

@@ -1,0 +1,146 @@
+"""HTML and XHTML: blocks of text are passages; scripts, code and `translate="no"` are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from concatmt.segments.markup import Piece, escape, html_pieces, tagged_text, xml_pieces
+from concatmt.segments.passages import Passage, Passages, Splitter
+from concatmt.segments.segment import Segment, Summary, Translated
+from concatmt.segments.spans import EncodedText
+
+# Tags that stand inside of a sentence; every other one ends it.
+INLINE = frozenset(
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "br",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "img",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "q",
+        "rb",
+        "ruby",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    ]
+)
+_SKIPPED = frozenset({"script", "style", "pre", "textarea", "svg", "math", "template", "noscript"})
+_OPAQUE = frozenset({"code", "kbd", "samp", "tt", "var", "ruby"})  # in a sentence, but not words
+_VOID = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
+
+
+class WebPage:
+    """A page: the sentences of its blocks, and the page with their translations."""
+
+    def __init__(
+        self,
+        data: bytes,
+        name: str,
+        split: Splitter,
+        xml: bool = False,
+        encoding: str | None = None,
+    ):
+        self.name = name
+        self.file = EncodedText.read(data, name, encoding)
+        text = self.file.text
+        pieces = xml_pieces(text, name) if xml else html_pieces(text)
+        self._passages = Passages(text, list(_blocks(text, pieces)), split, escape)
+        self.segments: Sequence[Segment] = self._passages.segments
+
+    def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
+        text, summary = self._passages.rebuilt(translations)
+        return self.file.encoded(text, self.name), summary
+
+
+def _blocks(text: str, pieces: Sequence[Piece]) -> Iterator[Passage]:
+    """Runs of text and inline tags between block tags, the title of the page too."""
+    run: list[Piece] = []
+    skipping: list[str] = []
+    for piece in pieces:
+        name = piece.name.lower()
+        void = piece.empty or name in _VOID
+        if skipping:
+            if piece.kind == "start" and not void and name == skipping[-1]:
+                skipping.append(name)
+            elif piece.kind == "end" and name == skipping[-1]:
+                skipping.pop()
+                if run and not skipping and name in INLINE:
+                    # The whole of it, from its start tag on, is one tag inside of the sentence.
+                    opened = run.pop()
+                    run.append(Piece("other", opened.start, piece.end))
+            continue
+        protected = (piece.get("translate") or "").lower() == "no"
+        starts_skipping = (
+            piece.kind == "start"
+            and not void
+            and (name in _SKIPPED or name in _OPAQUE or protected)
+        )
+        if starts_skipping:
+            if name not in INLINE:
+                yield from _passage(text, run)
+                run = []
+            else:
+                run.append(piece)
+            skipping.append(name)
+        elif piece.kind in ("text", "other") or name in INLINE:
+            run.append(piece)
+        else:
+            yield from _passage(text, run)
+            run = []
+    yield from _passage(text, run)
+
+
+def _passage(text: str, run: list[Piece]) -> Iterator[Passage]:
+    """A passage without the tags and white space around its words."""
+    while run and (run[0].kind != "text" or not run[0].text.strip()):
+        run = run[1:]
+    while run and (run[-1].kind != "text" or not run[-1].text.strip()):
+        run = run[:-1]
+    if run:
+        start, end = run[0].start, run[-1].end
+        plain, tags = tagged_text(text, run, start, end)
+        yield Passage(start, end, plain, tuple(tags))
