@@ -11,7 +11,7 @@ from concatmt.segments.spans import EncodedText
 
 # Tags that stand inside of a sentence; every other one ends it.
 INLINE = frozenset(
-    [
+    {
         "a",
         "abbr",
         "acronym",
@@ -49,12 +49,12 @@ INLINE = frozenset(
         "u",
         "var",
         "wbr",
-    ]
+    }
 )
 _SKIPPED = frozenset({"script", "style", "pre", "textarea", "svg", "math", "template", "noscript"})
 _OPAQUE = frozenset({"code", "kbd", "samp", "tt", "var", "ruby"})  # in a sentence, but not words
 _VOID = frozenset(
-    [
+    {
         "area",
         "base",
         "br",
@@ -69,7 +69,7 @@ _VOID = frozenset(
         "source",
         "track",
         "wbr",
-    ]
+    }
 )
 
 
