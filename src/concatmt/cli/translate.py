@@ -9,11 +9,14 @@ import typer
 from concatmt.cli.app import app
 from concatmt.cli.options import options_of
 from concatmt.decoding.config import TranslateConfig
+from concatmt.segments.config import FileConfig
 
 INPUT, OUTPUT, SPEED = "Input", "Output", "Speed"
+MARKUP = "Subtitles, pages and other files with markup"
 
 
 @app.command()
+@options_of(FileConfig, "markup", groups=dict.fromkeys(FileConfig.model_fields, MARKUP))
 @options_of(
     TranslateConfig,
     common=("mode", "context", "search.beam"),
@@ -33,16 +36,19 @@ INPUT, OUTPUT, SPEED = "Input", "Output", "Speed"
 def translate(
     model: Annotated[Path, typer.Argument(help="A model directory.")],
     inputs: Annotated[
-        list[Path] | None, typer.Argument(help="Files; '-' or nothing: standard input.")
+        list[Path] | None,
+        typer.Argument(help="Files or folders; '-' or nothing: standard input."),
     ] = None,
     *,
     output: Annotated[
-        Path | None, typer.Option(help="File to write; standard output by default, or for `-`.")
+        Path | None,
+        typer.Option(help="File to write, a folder for several; standard output by default."),
     ] = None,
     format_: Annotated[
         Literal["text", "jsonl"], typer.Option("--format", help="Of the output.")
     ] = "text",
     config: TranslateConfig,
+    markup: FileConfig,
     input_format: Annotated[
         Literal["text", "jsonl", "tsv"] | None,
         typer.Option(
@@ -65,11 +71,14 @@ def translate(
     """Translate documents; every line of input becomes one line of output.
 
     Text has blank lines between its documents. JSONL has a document a line, `{"source": [...]}`;
-    TSV has `document TAB source`. To share the work, start it with `torchrun`.
+    TSV has `document TAB source`. Subtitles (srt, vtt, ass), Markdown, HTML, XLIFF, EPUB and DOCX
+    come back as they were, translated. To share the work, start it with `torchrun`.
 
     **Examples**
 
         concatmt translate model talk.en --output talk.de
+
+        concatmt translate model film.srt --output film.fr.srt
 
         concatmt translate model docs.jsonl --mode redecode --format jsonl --output docs.out.jsonl
 
@@ -87,6 +96,7 @@ def translate(
     from concatmt.decoding.translator import Translator
     from concatmt.errors import UserError
     from concatmt.progress import progress
+    from concatmt.segments.formats import has_markup
 
     paths = inputs or [STDIN]
     output = None if output == STDIN else output  # `-` is standard output here
@@ -95,6 +105,16 @@ def translate(
     shard = Shard.from_environment()
     if shard.count > 1 and output is None:
         raise UserError("several processes can only write a file: give --output")
+    if input_format is None and any(
+        path != STDIN and (path.is_dir() or has_markup(path, markup)) for path in paths
+    ):
+        if format_ != "text" or gold or windows or resume or shard.count > 1:
+            raise UserError(
+                "files with markup are written whole, by one process: leave --format, --gold,"
+                " --windows, --resume and torchrun out"
+            )
+        _translate_markup(model, paths, output, config, markup, int8)
+        return
     for path in paths:
         if path != STDIN and not path.is_file():
             raise UserError(f"{path}: no such file")
@@ -114,5 +134,35 @@ def translate(
     if counted is None:
         return
     for line in [*report.messages(), *counted.messages(config)]:
+        print(f"note: {line}", file=sys.stderr)
+    print(f"signature: {translator.signature}", file=sys.stderr)
+
+
+def _translate_markup(
+    model: Path,
+    paths: list[Path],
+    output: Path | None,
+    config: TranslateConfig,
+    markup: FileConfig,
+    int8: bool,
+) -> None:
+    """Subtitles, pages, books: the same files back."""
+    from concatmt.decoding.markup_job import find_files, read_files, translate_markup
+    from concatmt.decoding.translator import Translator
+    from concatmt.errors import UserError
+    from concatmt.progress import progress
+
+    if output is None:
+        raise UserError("give --output: a file with markup is not written to the terminal")
+    files = read_files(find_files(paths), output, markup)
+    translator = Translator.load(model, config, int8)
+    count = sum(len(file.content.segments) for file in files)
+    with progress("translate", count, unit="sentences") as bar:
+        summary = translate_markup(translator, files, bar)
+    width = max(map(len, summary.counts))
+    for name, value in summary.counts.items():
+        if value:
+            print(f"{name:{width}} {value:>8,}", file=sys.stderr)
+    for line in translator.report.messages(config):
         print(f"note: {line}", file=sys.stderr)
     print(f"signature: {translator.signature}", file=sys.stderr)

@@ -96,9 +96,17 @@ class Passage:
 
     source: Sequence[str]
     gold: Sequence[str] | None = None
+    # Settled translations, None where there is none: kept as they are, and context of the others.
+    given: Sequence[str | None] | None = None
     history: History = field(default_factory=History)  # moves on to the end of the passage
 
     def __post_init__(self) -> None:
         # A string is a sequence of strings too: its letters would be translated one by one.
         if isinstance(self.source, str) or isinstance(self.gold, str):
             raise UserError("a document is a list of sentences, not one string: use [sentence]")
+        if self.given is not None and len(self.given) != len(self.source):
+            raise ValueError("as many given translations as sentences, None where there is none")
+
+    def settled(self, place: int) -> str | None:
+        """The translation that is given for a sentence."""
+        return None if self.given is None else self.given[place]

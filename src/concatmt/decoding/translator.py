@@ -151,13 +151,37 @@ class Translator:
         tasks = []
         for passage in passages:
             for place, sentence in enumerate(passage.source):
+                given = passage.settled(place)
+                if given is not None:
+                    # Its translation is settled; in `redecode` it is context as a source alone.
+                    ids = self.text.source.encode(sentence)
+                    target = self.text.target.encode(given) if self._forces else []
+                    self._push(passage.history, ids, target)
+                    continue
                 task = self.sentences.task(sentence, passage.history, report)
                 tasks.append(task)
                 self._push(passage.history, task.ids, self._gold(passage, place))
         threads = self.config.pool.threads
         translations = iter(self.sentences.translate(tasks, report, threads))
         self.report.add(report)
-        return [list(islice(translations, len(passage.source))) for passage in passages]
+        return [
+            [
+                self._settled(passage, place) or next(translations)
+                for place in range(len(passage.source))
+            ]
+            for passage in passages
+        ]
+
+    @property
+    def _forces(self) -> bool:
+        """Whether translations of the context are forced."""
+        return self.config.mode == "prefix" and self.config.target_context != "none"
+
+    def _settled(self, passage: Passage, place: int) -> Translation | None:
+        text = passage.settled(place)
+        if text is None:
+            return None
+        return Translation(passage.source[place], text, tokens=self.text.target.encode(text))
 
     def _side_by_side(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
         """Passages of which each goes on as soon as its sentence is translated."""
@@ -170,7 +194,12 @@ class Translator:
 
     def _stream(self, passage: Passage, done: list[Translation], report: Report) -> Stream:
         """The windows of a passage; translations of its sentences are added to `done`."""
-        for sentence in passage.source:
+        for place, sentence in enumerate(passage.source):
+            settled = self._settled(passage, place)
+            if settled is not None:
+                done.append(settled)
+                self._push(passage.history, self.text.source.encode(sentence), settled.tokens)
+                continue
             task = self.sentences.task(sentence, passage.history, report)
             found = []
             for window in task.windows:

@@ -16,7 +16,7 @@ _LEANING = {
     "en": "a an the of to in on at by for from with and or but my your his her its our their is "
     "are was were be been am have has had do does did will would can could not i you he "
     "she it we they",
-    "fr": "le la les l un une des du de d à au aux en dans sur sous par pour avec sans et ou "
+    "fr": "parce le la les l un une des du de d à au aux en dans sur sous par pour avec sans et ou "
     "mais mon ma mes ton ta tes son sa ses notre votre leur ne pas je tu il elle on nous "
     "vous ils elles est sont a ai as ont qui que ce cette ces",
     "de": "der die das den dem des ein eine einen einem einer eines in im an am auf aus bei mit "

@@ -44,7 +44,8 @@ class Summary:
 class SegmentedFile(Protocol):
     """A file that was read: its segments, and the way back."""
 
-    segments: Sequence[Segment]
+    @property
+    def segments(self) -> Sequence[Segment]: ...
 
     def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
         """The whole file with one translation for every segment.

@@ -1,0 +1,72 @@
+"""Which file is read by which module: the formats that come back as they were, but translated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+from concatmt.errors import UserError
+from concatmt.segments.archives import Docx, Epub
+from concatmt.segments.config import FileConfig
+from concatmt.segments.passages import Splitter
+from concatmt.segments.running_text import RunningText
+from concatmt.segments.segment import SegmentedFile
+from concatmt.segments.subtitles import SubtitleOptions, Subtitles
+from concatmt.segments.web_pages import WebPage
+from concatmt.segments.xliff import Xliff
+from concatmt.text.splitting import sentence_spans
+
+
+def _subtitles(suffix: str) -> Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]:
+    def read(data: bytes, name: str, split: Splitter, config: FileConfig) -> SegmentedFile:
+        options = SubtitleOptions(
+            target_language=config.target_language,
+            wrap=config.wrap,
+            width=config.width,
+            lyrics=config.lyrics,
+            sounds=config.sounds,
+            speed=config.reading_speed,
+        )
+        return Subtitles(data, name, suffix, split, options, config.encoding)
+
+    return read
+
+
+def _text(data: bytes, name: str, split: Splitter, config: FileConfig) -> SegmentedFile:
+    mode = config.split or "sentences"
+    return RunningText(data, name, split, mode, name.endswith(".md"), config.encoding)
+
+
+READERS: dict[str, Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]] = {
+    ".srt": _subtitles(".srt"),
+    ".vtt": _subtitles(".vtt"),
+    ".ass": _subtitles(".ass"),
+    ".ssa": _subtitles(".ssa"),
+    ".md": _text,
+    ".txt": _text,
+    ".html": lambda data, name, split, config: WebPage(data, name, split, False, config.encoding),
+    ".htm": lambda data, name, split, config: WebPage(data, name, split, False, config.encoding),
+    ".xhtml": lambda data, name, split, config: WebPage(data, name, split, True, config.encoding),
+    ".xlf": lambda data, name, split, config: Xliff(data, name, split, config.encoding),
+    ".xliff": lambda data, name, split, config: Xliff(data, name, split, config.encoding),
+    ".epub": lambda data, name, split, config: Epub(data, name, split),
+    ".docx": lambda data, name, split, config: Docx(data, name, split),
+}
+
+
+def has_markup(path: PurePath, config: FileConfig) -> bool:
+    """Whether a file is read here; of plain text only what is to be split into sentences."""
+    suffix = path.suffix.lower()
+    if suffix == ".txt":
+        return config.split == "sentences"
+    return suffix in READERS
+
+
+def open_segments(data: bytes, name: str, config: FileConfig) -> SegmentedFile:
+    """Read a file by the suffix of its name."""
+    suffix = PurePath(name).suffix.lower()
+    if suffix not in READERS:
+        raise UserError(f"{name}: {suffix} files are not read; known are {', '.join(READERS)}")
+    return READERS[suffix](
+        data, name, lambda text: sentence_spans(text, config.source_language), config
+    )
