@@ -43,6 +43,18 @@ def lock_file(path: Path, patience: float = 0.0) -> int | None:
         os.close(descriptor)  # its holder removed it when he left: lock the one that is there now
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the file `path`."""
+    if not path.is_file():
+        return False
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 def is_at(descriptor: int, path: Path) -> bool:
     """Whether `path` still is what was opened."""
     try:

@@ -29,6 +29,7 @@ def test_contrast_translate_and_score_give_files_that_can_be_evaluated(
         done = concatmt(*command.split())
         assert done.returncode == 0, (command, done.stderr)
     found = json.loads((tmp_path / "evaluation" / "evaluation.json").read_text("utf-8"))
+    found = found["contrastive"]
     everything = found["figures"][0]["systems"]
     # The candidates of a twin are the same, and a model without skill cannot tell twins apart.
     assert abs(everything["gold"]["accuracy"] - 0.5) < 0.2
@@ -40,4 +41,5 @@ def test_contrast_translate_and_score_give_files_that_can_be_evaluated(
     assert abs(gold["estimate"]["value"] - sum(sums) / len(sums)) < 1e-9
     assert shuffled["difference"]["low"] < shuffled["difference"]["value"]
     generative = json.loads((tmp_path / "generative" / "evaluation.json").read_text("utf-8"))
+    generative = generative["generative"]
     assert generative["figures"][0]["systems"]["out"]["accuracy"] == 0

@@ -93,7 +93,7 @@ def test_questions_and_report_follow_from_the_results_alone(work: Path, tmp_path
     assert cd.bleu.value == pytest.approx(bleu[1] - bleu[0])
     write_report(TINY, results, tmp_path)
     assert "Does CD help?" in (tmp_path / "report.md").read_text()
-    assert (tmp_path / "report.html").read_text().count("<svg") == 1
+    assert (tmp_path / "report.html").read_text().count("<svg") == 1  # a task that needs context
 
 
 def test_stages_do_not_change_where_a_run_ends(work: Path, tmp_path: Path) -> None:

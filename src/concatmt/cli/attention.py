@@ -1,6 +1,5 @@
 """`concatmt attention`: how much attention stays in the current sentence."""
 
-import dataclasses
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -37,25 +36,18 @@ def attention(
     """
     from concatmt.decoding.inputs import format_of
     from concatmt.decoding.loading import LoadedModel
-    from concatmt.evaluation.attention import attention_table, attention_use, windows_of
-    from concatmt.evaluation.parallel_text import first_documents
-    from concatmt.files import write_json
-    from concatmt.signature import Signature
-
-    loaded = LoadedModel.load(model)
-    parts = first_documents(pairs, input_format or format_of(pairs), target, documents)
-    windows = windows_of(loaded, parts)
-    found = attention_use(loaded.engine.model, windows)
-    signature = Signature(
-        {
-            **loaded.identity,
-            "K": loaded.engine.config.system.sentences,
-            "target_context": "gold",
-            "windows": len(windows),
-        }
+    from concatmt.evaluation.measures.attention import (
+        attention_of,
+        attention_table,
+        write_layers,
     )
+    from concatmt.evaluation.suite import first_documents
+    from concatmt.tables import markdown_table
+
+    parts = first_documents(pairs, input_format or format_of(pairs), target, documents)
+    signature, layers = attention_of(LoadedModel.load(model), parts)
     if output is not None:
-        figures = [dataclasses.asdict(one) for one in found]
-        write_json(output, {"signature": signature.to_json(), "layers": figures})
-    print(attention_table(found))
+        write_layers(output, signature, layers)
+    table = attention_table(layers)
+    print(markdown_table(table.header, table.rows))
     print(f"signature: {signature}", file=sys.stderr)

@@ -29,20 +29,23 @@ def context_use(
 
         concatmt context-use scores.jsonl --output context-use.json --html context-use.html
     """
-    from concatmt.evaluation import context_use as run
+    from concatmt.evaluation.config import EvaluateConfig
+    from concatmt.evaluation.evaluate import evaluate_files
+    from concatmt.evaluation.measures import context_use as run
+    from concatmt.evaluation.page import page
+    from concatmt.evaluation.scores import read_scores
     from concatmt.files import write_json, write_text
+    from concatmt.tables import markdown_table
 
-    signature, sentences = run.read_scores(scores)
+    signature, sentences = read_scores(scores)
     found = run.context_use(sentences)
-    text = f"{run.table(found)}\n\nsignature: {signature}"
     if html is not None:
-        from concatmt.evaluation.page import context_use_page
-
-        write_text(html, context_use_page(sentences, text, documents))
+        write_text(html, page(evaluate_files([str(scores)], EvaluateConfig(examples=documents))))
     if output is not None:
         figures = [dataclasses.asdict(one) for one in found]
         tokens = run.token_gains(sentences)
         write_json(
             output, {"signature": signature.to_json(), "figures": figures, "sentences": tokens}
         )
-    print(text)
+    table = run.table(found)
+    print(f"{markdown_table(table.header, table.rows)}\n\nsignature: {signature}")

@@ -90,7 +90,7 @@ def items(
     """
     import json
 
-    from concatmt.evaluation.generative import read_expectations
+    from concatmt.evaluation.expectations import read_expectations
 
     found = read_expectations(set_, documents)
     _write(output, (json.dumps(one.record(), ensure_ascii=False) for one in found))
@@ -110,8 +110,8 @@ def ctxpro(
 
         concatmt export ctxpro items.out.jsonl --expected gender.json --output gender.de
     """
+    from concatmt.evaluation.expectations import read_expectations
     from concatmt.evaluation.export import ctxpro_lines
-    from concatmt.evaluation.generative import read_expectations
     from concatmt.evaluation.translations import read_translations
 
     _write(output, ctxpro_lines(read_translations(translations), read_expectations(expected)))

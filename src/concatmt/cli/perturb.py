@@ -37,8 +37,8 @@ def perturb(
 
         concatmt perturb deixis_test.json --context other --output deixis_test.other.jsonl
     """
-    from concatmt.evaluation.perturbation import as_lines
-    from concatmt.evaluation.perturbation import perturb as run
+    from concatmt.evaluation.perturbed_sets import as_lines
+    from concatmt.evaluation.perturbed_sets import perturb as run
     from concatmt.evaluation.sets import read_set
     from concatmt.files import write_text
 

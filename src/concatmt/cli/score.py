@@ -60,7 +60,7 @@ def score(
     from concatmt.decoding.document_scores import DocumentScorer
     from concatmt.decoding.inputs import format_of, read_parts
     from concatmt.decoding.loading import LoadedModel
-    from concatmt.evaluation.context_use import score_record
+    from concatmt.evaluation.scores import score_record
     from concatmt.files import atomic_file
     from concatmt.progress import progress
 

@@ -57,7 +57,7 @@ class Difference:
 class Figure:
     """An accuracy of every system, in the order of the systems."""
 
-    kind: str  # all, phenomenon, distance, conflict, orbit or aggregate
+    kind: str  # all, context, phenomenon, distance, conflict, orbit or aggregate
     name: str
     count: int
     clusters: int
@@ -112,8 +112,10 @@ class Units:
     def groups(self) -> list[Group]:
         """All that an accuracy can be given for; a group of everything is given once."""
         is_item = np.arange(len(self.outcomes)) < self.items
-        everything = Group("all", "all items", is_item)
-        found = [everything]
+        found = [Group("all", "all items", is_item)]
+        needy = np.array([one.needs_context for one in self.outcomes]) & is_item
+        if needy.any():
+            found.append(Group("context", "items that need context", needy))
         for kind, key in KEYS.items():
             names = [key(one) for one in self.outcomes]
             if kind == "phenomenon":

@@ -1,119 +1,185 @@
-"""An evaluation from end to end: files in, a Markdown text and JSON out.
+"""The one way to evaluate: systems (models or files), a suite, settings; a report comes out.
 
-Puts the measures together. Does not print or write.
+Lets every measure that was asked for, or that the suite allows, make its section. Does not print.
 """
 
-import dataclasses
+import datetime
+import shlex
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 from concatmt import __version__
+from concatmt.decoding.inputs import Part
 from concatmt.errors import UserError
-from concatmt.evaluation import quality
-from concatmt.evaluation.accuracy import Figure, figures
-from concatmt.evaluation.generative import WrongForms, judge, read_expectations
-from concatmt.evaluation.given import Given
-from concatmt.evaluation.likelihood import likelihoods
-from concatmt.evaluation.outcomes import System, read_items
-from concatmt.evaluation.report import (
-    accuracy_json,
-    accuracy_table,
-    headlines,
-    likelihood_text,
-    quality_json,
-    quality_text,
-)
-from concatmt.evaluation.translations import TranslationFile, read_references, read_translations
+from concatmt.evaluation.config import EvaluateConfig
+from concatmt.evaluation.expectations import read_expectations
+from concatmt.evaluation.findings import Report, Section, Table
+from concatmt.evaluation.measures import Measure, measures
+from concatmt.evaluation.measures.training import training_section
+from concatmt.evaluation.models import ModelMember, check_output, languages_of, read_models
+from concatmt.evaluation.page import page
+from concatmt.evaluation.subjects import Given, Subject, members_of, parse_given, read_files
+from concatmt.evaluation.suite import NEEDS, ExpectedForms, Suite, TestSet, Text, read_suite
+from concatmt.evaluation.translations import read_references
+from concatmt.files import hash_file, write_json, write_text
+
+JSON, MARKDOWN, PAGE = "evaluation.json", "evaluation.md", "evaluation.html"
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """What comes out."""
+def evaluate(subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Report:
+    """Measure systems on a suite; the others are compared with the first."""
+    asked = config.measures is not None
+    sections = []
+    for measure in measures(config.measures):
+        problem = _problem(measure, subjects, suite)
+        if problem is None:
+            sections.append(measure.section(subjects, suite, config))
+        elif asked:
+            raise UserError(f"--measures {measure.name}: {problem}")
+    if not sections:
+        raise UserError("nothing can be measured of these systems on what was given")
+    sections.append(training_section(subjects))
+    return Report(
+        "Evaluation",
+        sections,
+        _systems(subjects),
+        _remarks(subjects),
+        _facts(subjects, suite, config),
+    )
 
-    text: str
-    json: dict[str, Any]
-    figures: tuple[Figure, ...] = ()  # of accuracies
-    systems: tuple[System, ...] = ()
+
+def _problem(measure: Measure, subjects: Sequence[Subject], suite: Suite) -> str | None:
+    """Why a measure cannot be taken, or None."""
+    if not suite.has(measure.need):
+        return f"needs {NEEDS[measure.need]}, and none is given"
+    for member in members_of(subjects):
+        if measure.deed not in member.deeds:
+            return f"needs {_FILES[measure.deed]}, and {member.origin} is none"
+    return None
 
 
-def contrastive(given: Sequence[Given]) -> Evaluation:
-    """Accuracy of the items that `contrast` wrote."""
-    systems = [System(one.name, tuple(map(read_items, one.files))) for one in given]
-    return accuracy(systems, "contrastive")
+_FILES = {
+    "contrast": "runs, or files of answers to contrastive sets",
+    "translate": "runs, or files of translations",
+    "score": "runs, or files of scores",
+    "model": "runs or model directories (with --on)",
+}
 
 
-def generative(
-    given: Sequence[Given],
-    expected: Path,
-    documents: Path | None = None,
-    wrong_forms: WrongForms = "absent",
-) -> Evaluation:
-    """Accuracy of translations of the items of `expected`."""
-    expectations = read_expectations(expected, documents)
-    systems = [
-        System(
-            one.name,
-            tuple(judge(read_translations(path), expectations, wrong_forms) for path in one.files),
+def _systems(subjects: Sequence[Subject]) -> Table:
+    rows = []
+    for member in members_of(subjects):
+        facts = member.facts()
+        rows.append(
+            (member.label, facts.get("system", "-"), facts.get("hash", "-"), str(member.origin))
         )
-        for one in given
+    return Table(("run", "system", "hash", "from"), rows)
+
+
+def _remarks(subjects: Sequence[Subject]) -> list[str]:
+    """What has to be said of runs that were ended by a limit."""
+    endings = [
+        (one.label, one.folder.ending)
+        for one in members_of(subjects)
+        if isinstance(one, ModelMember)
     ]
-    return accuracy(systems, "generative")
+    return [f"{label}: {one.remark}" for label, one in endings if one is not None and one.remark]
 
 
-def accuracy(systems: Sequence[System], measure: str) -> Evaluation:
-    """Figures of systems whose outcomes are known."""
-    found = figures(systems)
-    signatures = "\n".join(
-        f"signature: {file.path}: {file.signature}" for one in systems for file in one.files
-    )
-    parts = [headlines(found, systems), accuracy_table(found, systems)]
-    of_model = likelihoods(systems)
-    if of_model:
-        parts.append(likelihood_text(of_model))
-    details = accuracy_json(found, systems, measure)
-    details["log_probs"] = [dataclasses.asdict(one) for one in of_model]
-    text = "\n\n".join([*parts, signatures])
-    return Evaluation(text, details, tuple(found), tuple(systems))
-
-
-def translation_quality(
-    given: Sequence[Given],
-    references: Path,
-    convention: quality.Convention,
-    test: Literal["bs", "ar"],
-    samples: int,
-) -> Evaluation:
-    """BLEU and its kin under a convention; differences to the first system by a paired test."""
-    reference = read_references(references)
-    files: dict[str, TranslationFile] = {}
-    for one in given:
-        if len(one.files) > 1:
-            raise UserError(
-                f"{one.name}: translation quality compares runs one by one; give each seed a name"
-            )
-        files[one.name] = read_translations(one.files[0], references)
-        quality.check_aligned(files[one.name].text, reference.text, str(one.files[0]))
-    texts = {name: file.text for name, file in files.items()}
-    comparisons = quality.compare(texts, reference.text, convention, test, samples)
-    positions = {name: quality.by_position(text, reference.text) for name, text in texts.items()}
-    tokenised = quality.look_tokenised(reference.text)
-    details = {
-        "measure": "quality",
+def _facts(subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> dict[str, object]:
+    return {
+        "measure": "suite",
         "version": __version__,
-        "convention": convention,
-        "test": f"{test}:{samples}",
-        "references": reference.path,
-        "tokenised": tokenised,
-        "systems": [_file_json(name, file) for name, file in files.items()],
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": shlex.join(["concatmt", *sys.argv[1:]]),
+        "settings": config.model_dump(mode="json"),
+        "on": suite.files,
+        "runs": [
+            {"name": subject.name, "run": str(member.origin), **member.facts()}
+            for subject in subjects
+            for member in subject.members
+        ],
     }
-    return Evaluation(
-        quality_text(comparisons, positions, tokenised),
-        {**details, **quality_json(comparisons, positions)},
-    )
 
 
-def _file_json(name: str, file: TranslationFile) -> dict[str, Any]:
-    signature = file.signature.to_json() if file.signature else None
-    return {"name": name, "file": file.path, "signature": signature}
+def evaluate_models(
+    systems: Sequence[str],
+    on: Sequence[str],
+    config: EvaluateConfig,
+    output: Path,
+    documents: Path | None = None,
+) -> Report:
+    """Training runs and model directories on sets; `output` keeps what they do."""
+    check_output(output)
+    subjects = read_models(parse_given(systems), config, output)
+    folders = [one.folder for one in members_of(subjects) if isinstance(one, ModelMember)]
+    return evaluate(subjects, read_suite(on, languages_of(folders), documents), config)
+
+
+def evaluate_files(
+    systems: Sequence[str],
+    config: EvaluateConfig,
+    references: Path | None = None,
+    expected: Path | None = None,
+    documents: Path | None = None,
+) -> Report:
+    """Files that `contrast`, `translate` and `score` wrote; translations beside `references`,
+    or searched for the forms that are `expected`."""
+    given = parse_given(systems)
+    subjects = read_files(given)
+    deeds = frozenset.intersection(*(one.deeds for one in members_of(subjects)))
+    return evaluate(subjects, _suite(given, deeds, references, expected, documents), config)
+
+
+def _suite(
+    given: Sequence[Given],
+    deeds: frozenset[str],
+    references: Path | None,
+    expected: Path | None,
+    documents: Path | None,
+) -> Suite:
+    """What files were made on, as far as it is known."""
+    first = given[0].paths[0]
+    if expected is not None or references is not None:
+        forms: tuple[ExpectedForms, ...] = ()
+        texts: tuple[Text, ...] = ()
+        if expected is not None:
+            items = tuple(read_expectations(expected, documents))
+            forms = (ExpectedForms(expected.stem, expected, items, hash_file(expected)),)
+        if references is not None:
+            texts = (_references(references),)
+        return Suite(expected=forms, texts=texts)
+    if "translate" in deeds:
+        raise UserError(
+            f"{first}: has translations; give --references to compare them with, or --expected"
+        )
+    if "score" in deeds:
+        return Suite(texts=(Text(first.stem, first, hash_file(first), list),))
+    return Suite(sets=(TestSet(first.stem, first),))
+
+
+def _references(path: Path) -> Text:
+    file = read_references(path)
+
+    def load() -> list[Part]:
+        return [
+            Part(name, source=[""] * len(document), gold=list(document))
+            for name, document in zip(file.names, file.text.documents, strict=True)
+        ]
+
+    return Text(path.name, path, hash_file(path), load)
+
+
+def write_report(report: Report, output: Path) -> None:
+    """Markdown, JSON, the page, and files of measures, into a folder that may keep others."""
+    check_output(output)
+    for name, text in _files(report.sections).items():
+        write_text(output / name, text)
+    write_text(output / MARKDOWN, report.markdown + "\n")
+    write_text(output / PAGE, page(report))
+    write_json(output / JSON, report.json)
+
+
+def _files(sections: Sequence[Section]) -> dict[str, str]:
+    return {name: text for one in sections for name, text in one.files.items()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concatmt.errors import UserError
-from concatmt.evaluation.generative import Expectation
+from concatmt.evaluation.expectations import Expectation
 from concatmt.evaluation.translations import (
     TranslationFile,
     check_documents,

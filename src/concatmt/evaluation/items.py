@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.decoding.contrast import Answer, Contrast, Question
 from concatmt.evaluation.sets import ContrastiveItem, ContrastiveSet
 from concatmt.files import write_text
+from concatmt.json_text import parse_json
 from concatmt.progress import Progress
 from concatmt.signature import Signature
 
@@ -40,6 +43,11 @@ def write_answers(
         for item, answer in zip(one.items, of_set, strict=True):
             lines.append(json.dumps(item_record(item, answer), ensure_ascii=False))
     write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The items of a file that `write_answers` wrote, as they are."""
+    return [parse_json(line) for line in islice(read_lines(path, ReadReport()), 1, None)]
 
 
 def remarks(sets: Sequence[ContrastiveSet]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Outcomes: which items a run got right, read from the files that `contrast` writes.
+"""Outcomes: which items a run got right, read from the files of its answers.
 
 Also says which runs can be compared. Does not know how outcomes are averaged.
 """
@@ -19,6 +19,10 @@ from concatmt.signature import Signature
 SETTINGS = ("measure", "score", "scope", "ties", "target_context", "wrong_forms")
 
 
+# Tasks of the testbed that need no other sentence, or one that no window reaches.
+CONTROLS = ("d0", "far")
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """An item of a test set and how right a run is on it: 1, 0, or 1/m for a tie of m."""
@@ -33,6 +37,11 @@ class Outcome:
     document: str | None = None
     conflict: bool | None = None
     log_prob: float | None = None  # of the current sentence of the right candidate, in nats
+
+    @property
+    def needs_context(self) -> bool:
+        """Whether another sentence of the window decides it, as far as the set says."""
+        return self.distance != 0 and self.phenomenon not in CONTROLS
 
     @property
     def cluster(self) -> str:

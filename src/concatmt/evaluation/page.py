@@ -1,81 +1,142 @@
-"""HTML pages of an evaluation: plots with intervals and chance, and tokens coloured by context use.
+"""A report as one HTML page that needs nothing else: plots, sortable tables, documents, signatures.
 
-A page is one file that needs nothing else. Needs the extra `plots`. Knows figures, not how they
-were computed.
+Light or dark as the reader's system is, for wide screens and telephones. Knows reports, not
+measures.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import resources
 
-from concatmt.evaluation.accuracy import Figure
-from concatmt.evaluation.context_use import Sentence
-from concatmt.evaluation.outcomes import System
-from concatmt.evaluation.plots import accuracy_plot, missing
+from concatmt.evaluation.findings import (
+    Block,
+    Picture,
+    Report,
+    Section,
+    Table,
+    numeric_columns,
+)
 
-STRONGEST = 3.0  # nats: a token that context makes 20 times likelier has the full colour
-STYLE = """body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}
-pre{overflow-x:auto;font-size:13px} svg{max-width:100%;height:auto} p.tokens{line-height:2}
-span.token{padding:.15em .25em;border-radius:.2em} table{border-collapse:collapse;width:100%}
-td,th{vertical-align:top;text-align:left;padding:.4em .8em;border-bottom:1px solid #ddd}
-td.context{color:#777;font-size:14px} td{line-height:1.7} nav a{margin-right:1em}
-summary{cursor:pointer}"""
-ACCURACY = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{{ title }}</title>
-<style>{{ style }}</style><h1>{{ title }}</h1>
-<h2>Accuracy</h2><p>Dots with 95% intervals; a black bar is the chance level.</p>{{ levels|safe }}
-{% if differences %}<h2>Difference to {{ first }}</h2><p>Filled dots are significant after Holm's
-correction over all differences.</p>{{ differences|safe }}{% endif %}
-<h2>Table</h2><pre>{{ text }}</pre></html>
-"""
-CONTEXT_USE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{{ title }}</title>
-<style>{{ style }}</style><h1>{{ title }}</h1>
-<p>Green tokens become likelier with context, red ones less likely; hover for the gain in nats.</p>
-{% for document, sentences in documents.items() %}<h2>Document {{ document }}</h2>
-{% for sentence in sentences %}<p class="tokens">{% for token, gain, colour in sentence %}
-<span class="token" style="background:{{ colour }}" title="{{ '%+.2f'|format(gain) }}">{{ token }}\
-</span>{% endfor %}</p>{% endfor %}{% endfor %}<h2>Table</h2><pre>{{ text }}</pre></html>
-"""
-Coloured = list[tuple[str, float, str]]  # token, gain in nats, colour
+ROWS = 24  # of a table; longer ones are closed until somebody opens them
 
 
-def accuracy_page(figures: Sequence[Figure], systems: Sequence[System], text: str) -> str:
-    """Accuracies of all systems by group, their differences to the first, and the table."""
-    differences = ""
-    if len(systems) > 1:
-        differences = accuracy_plot(figures, systems, compare=True)
-    return render(
-        ACCURACY,
-        title="Evaluation",
-        levels=accuracy_plot(figures, systems, compare=False),
-        differences=differences,
-        first=systems[0].name,
-        text=text,
+def page(report: Report) -> str:
+    """The whole page."""
+    terms = {term: text for one in report.sections for term, text in one.terms.items()}
+    shown = [one for one in report.sections if one.blocks]
+    anchors = {f"s{number}": one for number, one in enumerate(shown, start=1)}
+    links = [f'<a href="#{anchor}">{escape(one.title)}</a>' for anchor, one in anchors.items()]
+    bodies = [_section(anchor, one, terms) for anchor, one in anchors.items()]
+    if any('id="documents"' in body for body in bodies):
+        links.append('<a href="#documents">Documents</a>')
+    if terms:
+        links.append('<a href="#words">Words</a>')
+    verdict = f'<p class="verdict">{escape(report.verdict)}</p>' if report.verdict else ""
+    remarks = "".join(f"<li>{escape(one)}</li>" for one in report.remarks)
+    parts = [
+        f"<header><h1>{escape(report.title)}</h1>{verdict}",
+        f'<ul class="remarks">{remarks}</ul>' if remarks else "",
+        f"<nav>{''.join(links)}</nav></header>",
+        *bodies,
+        _left_out(report.left_out),
+        _words(terms),
+        _colophon(report),
+    ]
+    style, script = (_asset(name) for name in ("page.css", "page.js"))
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport"'
+        f' content="width=device-width, initial-scale=1"><title>{escape(report.title)}</title>'
+        f'<meta name="color-scheme" content="light dark"><style>{style}</style></head><body>'
+        f"{''.join(parts)}<script>{script}</script></body></html>\n"
     )
 
 
-def context_use_page(sentences: Sequence[Sentence], text: str, documents: int) -> str:
-    """The first documents, sentence under sentence, each token coloured by its P-CXMI."""
-    shown: dict[str, list[Coloured]] = {}
-    for one in sentences:
-        if one.document in shown or len(shown) < documents:
-            shown.setdefault(one.document, []).append(coloured(one))
-    return render(CONTEXT_USE, title="Context use", documents=shown, text=text)
+def _asset(name: str) -> str:
+    file = resources.files("concatmt").joinpath("evaluation", name)
+    return file.read_text(encoding="utf-8")
 
 
-def coloured(sentence: Sentence) -> Coloured:
-    """The tokens of a sentence with their P-CXMI under the largest context, and its colour."""
-    gains = sentence.gains(max(sentence.log_probs))
-    return [(t, g, _colour(g)) for t, g in zip(sentence.tokens, gains, strict=True)]
+def _section(anchor: str, section: Section, terms: Mapping[str, str]) -> str:
+    blocks = "".join(_block(block, terms) for block in section.blocks)
+    signatures = ""
+    if section.signatures:
+        lines = "".join(f"<li><code>{escape(one)}</code></li>" for one in section.signatures)
+        signatures = f"<details><summary>Signatures</summary><ul>{lines}</ul></details>"
+    return f'<section id="{anchor}"><h2>{escape(section.title)}</h2>{blocks}{signatures}</section>'
 
 
-def _colour(gain: float) -> str:
-    strength = min(1.0, abs(gain) / STRONGEST)
-    return f"rgba({'30,150,60' if gain > 0 else '200,40,40'},{strength:.2f})"
+def _block(block: Block, terms: Mapping[str, str]) -> str:
+    if isinstance(block, Picture):
+        caption = f'<p class="caption">{escape(block.caption)}</p>' if block.caption else ""
+        plots = f'<div class="plots">{block.html}</div>' if "<figure" in block.html else block.html
+        return f"{plots}{caption}" if "<h3" in block.html else f"{caption}{plots}"
+    if isinstance(block, Table):
+        return table(block, terms)
+    if block.heading:
+        return f"<h3>{escape(block.text)}</h3>"
+    return "".join(f"<p>{escape(line)}</p>" for line in block.text.splitlines())
 
 
-def render(template: str, **values: Any) -> str:
-    """A page from a template; text is escaped."""
-    try:
-        from jinja2 import Environment
-    except ImportError as error:
-        raise missing("jinja2") from error
-    return Environment(autoescape=True).from_string(template).render(style=STYLE, **values)
+def table(content: Table, terms: Mapping[str, str]) -> str:
+    """A table whose columns can be sorted; numbers stand at the right."""
+    numeric = numeric_columns(content)
+    heads = "".join(
+        f'<th class="num" scope="col">{_explained(name, terms)}</th>'
+        if number
+        else f'<th scope="col">{_explained(name, terms)}</th>'
+        for name, number in zip(content.header, numeric, strict=True)
+    )
+    rows = "".join(
+        "<tr>" + "".join(map(_cell, row, numeric, [terms] * len(row))) + "</tr>"
+        for row in content.rows
+    )
+    found = (
+        f'<div class="wide"><table class="sortable"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+    if len(content.rows) <= ROWS:
+        return found
+    return f"<details><summary>Table of {len(content.rows)} figures</summary>{found}</details>"
+
+
+def _cell(cell: str, numeric: bool, terms: Mapping[str, str]) -> str:
+    bold = cell.startswith("**") and cell.endswith("**") and len(cell) > 4
+    text = _explained(cell.strip("*") if bold else cell, terms)
+    value = re.search(r"[+-]?\d[\d,]*\.?\d*", cell) if numeric else None
+    kind = ' class="num"' if numeric else ""
+    order = f' data-v="{value.group().replace(",", "")}"' if value else ""
+    return f"<td{kind}{order}>{f'<strong>{text}</strong>' if bold else text}</td>"
+
+
+def _explained(text: str, terms: Mapping[str, str]) -> str:
+    """With its meaning on hover, if it has one."""
+    if text in terms:
+        return f'<abbr title="{escape(terms[text])}">{escape(text)}</abbr>'
+    return escape(text)
+
+
+def _left_out(left_out: Sequence[str]) -> str:
+    if not left_out:
+        return ""
+    lines = "".join(f"<li>{escape(one)}</li>" for one in left_out)
+    return f'<section id="left-out"><h2>Left out</h2><ul>{lines}</ul></section>'
+
+
+def _words(terms: Mapping[str, str]) -> str:
+    if not terms:
+        return ""
+    ordered = sorted(terms.items(), key=lambda pair: pair[0].lower())
+    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in ordered)
+    return f'<section id="words"><h2>Words</h2><dl>{pairs}</dl></section>'
+
+
+def _colophon(report: Report) -> str:
+    """When, by which command, of which systems."""
+    facts = report.facts
+    lines = []
+    for key, what in (("date", "Made on"), ("command", "by"), ("version", "with concatmt")):
+        if facts.get(key):
+            lines.append(f"{what} <code>{escape(str(facts[key]))}</code>")
+    systems = table(report.systems, {}) if report.systems is not None else ""
+    return f"<footer><h2>Systems</h2>{systems}<p>{' '.join(lines)}</p></footer>"

@@ -1,71 +1,43 @@
-"""What runs are evaluated on: contrastive sets, items with expected forms, texts with references.
+"""What systems are evaluated on: contrastive sets, items with expected forms, texts.
 
-Finds them in files and folders, a testbed's among them, and says how they are measured. Does not
-know models.
+Finds them in files and folders, a testbed's among them. Does not know models or measures.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from concatmt.decoding.config import ContrastConfig, TranslateConfig
-from concatmt.decoding.inputs import Part, format_of
+from concatmt.corpus.lines import ReadReport
+from concatmt.decoding.inputs import InputFormat, Part, format_of, read_parts
 from concatmt.errors import UserError
-from concatmt.evaluation.generative import (
-    Expectation,
-    WrongForms,
-    expectations_of,
-    read_expectations,
-)
-from concatmt.evaluation.parallel_text import first_documents
-from concatmt.evaluation.perturbation import Kind
-from concatmt.evaluation.quality import Convention
+from concatmt.evaluation.expectations import Expectation, expectations_of, read_expectations
 from concatmt.evaluation.sets import ContrastiveSet, read_set
-from concatmt.evaluation.translations import check_documents, read_references
+from concatmt.evaluation.translations import Translated, check_documents, read_references
 from concatmt.files import hash_file, hash_text, read_json
-from concatmt.settings import Settings
 
-Measure = Literal[
-    "contrastive", "generative", "quality", "perturbation", "context-use", "attention"
-]
-Count = Annotated[int, Field(ge=1)]
+Need = Literal["sets", "expected", "texts"]
+NEEDS: dict[Need, str] = {
+    "sets": "contrastive sets",
+    "expected": "items with expected forms",
+    "texts": "a text with references",
+}
 EXPECTED = "expected.jsonl"
 CONTRASTIVE = "contrastive"
 CARD = "card.json"
+WHOLE = 1 << 20  # sentences: documents come in one part
 DEVELOPMENT = "_dev"  # ends the names of Voita's development sets
-
-
-class SuiteConfig(Settings):
-    """How runs are measured."""
-
-    measures: tuple[Measure, ...] | None = None  # None: all that the sets allow
-    contrast: ContrastConfig = ContrastConfig()
-    translate: TranslateConfig = TranslateConfig()
-    contexts: tuple[Kind, ...] = ("none", "random", "shuffled", "other")  # of `perturbation`
-    seed: int = 1  # of `perturbation`
-    wrong_forms: WrongForms = "absent"  # of `generative`
-    conventions: tuple[Convention, ...] = ("sentence", "document")
-    test: Literal["bs", "ar"] = "bs"
-    samples: Count = 1000
-    documents: Count = 200  # of a text, for `context-use`
-    attention_documents: Count = 50
-    examples: Annotated[int, Field(ge=0)] = 3  # documents shown token by token
-
-    def wants(self, measure: Measure) -> bool:
-        """Whether it is asked for, or nothing is."""
-        return self.measures is None or measure in self.measures
 
 
 @dataclass(frozen=True, slots=True)
 class TestSet:
     """A contrastive set and the hash of what its items depend on."""
 
-    content: ContrastiveSet
+    name: str
     path: Path
-    hash: str
+    hash: str = ""
+    content: ContrastiveSet | None = None  # None: only what systems answered is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,47 +52,44 @@ class ExpectedForms:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Documents with references: two texts, or one file with both."""
+    """Documents with references."""
 
     name: str
-    source: Path
-    target: Path | None
+    path: Path  # of the references, or of both sides
     hash: str
-
-    @property
-    def references(self) -> Path:
-        """The file that has the references."""
-        return self.target or self.source
+    load: Callable[[], list[Part]]  # all documents, each as one part
 
     def parts(self, limit: int | None = None) -> list[Part]:
         """The first documents."""
-        return first_documents(self.source, format_of(self.source), self.target, limit)
+        return self.load()[:limit]
+
+    @property
+    def references(self) -> Translated:
+        """The translations that others are compared with."""
+        return Translated(tuple(tuple(part.gold or ()) for part in self.load()))
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Everything that runs are evaluated on."""
+    """Everything that systems are evaluated on."""
 
-    sets: tuple[TestSet, ...]
-    expected: tuple[ExpectedForms, ...]
-    texts: tuple[Text, ...]
+    sets: tuple[TestSet, ...] = ()
+    expected: tuple[ExpectedForms, ...] = ()
+    texts: tuple[Text, ...] = ()
     # Of a testbed: task -> observer -> the best accuracy that it can reach, in per cent.
     bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    def check(self, config: SuiteConfig) -> None:
-        """Refuse measures that were asked for and that nothing is given for."""
-        needs: dict[Measure, tuple[Sequence[object], str]] = {
-            "contrastive": (self.sets, "contrastive sets"),
-            "perturbation": (self.sets, "contrastive sets"),
-            "generative": (self.expected, "items with expected forms"),
-            "quality": (self.texts, "a text with references"),
-            "context-use": (self.texts, "a text with references"),
-            "attention": (self.texts, "a text with references"),
-        }
-        for measure in config.measures or ():
-            found, what = needs[measure]
-            if not found:
-                raise UserError(f"--measure {measure}: needs {what}, and --on has none")
+    def has(self, need: Need) -> bool:
+        """Whether there is something of that kind."""
+        return bool({"sets": self.sets, "expected": self.expected, "texts": self.texts}[need])
+
+    @property
+    def files(self) -> list[dict[str, str]]:
+        """All files with their hashes."""
+        found = [(one.path, one.hash) for one in self.sets]
+        found += [(one.path, one.hash) for one in self.expected]
+        found += [(one.path, one.hash) for one in self.texts]
+        return [{"file": str(path), "hash": digest} for path, digest in found]
 
 
 def read_suite(
@@ -141,7 +110,7 @@ def read_suite(
             _read_file(Path(one), documents, sets, expected, texts)
     seen: dict[tuple[str, str], Path] = {}
     for test in sets:
-        for item in test.content.items:
+        for item in test.content.items if test.content else ():
             first = seen.setdefault((item.set, item.id), test.path)
             if first != test.path:
                 raise UserError(
@@ -208,12 +177,17 @@ def _read_file(
         texts.append(_text(path, None))
         return
     found = read_set(path, documents)
-    digest = hash_text(hash_file(path) + repr(found.items[0].source))
+    test = test_set(found, path)
     if all(item.expected for item in found.items):
         items = tuple(expectations_of(found.items))
-        expected.append(ExpectedForms(found.name, path, items, digest))
+        expected.append(ExpectedForms(found.name, path, items, test.hash))
     if all(len(item.targets) > 1 for item in found.items):
-        sets.append(TestSet(found, path, digest))
+        sets.append(test)
+
+
+def test_set(content: ContrastiveSet, path: Path) -> TestSet:
+    """A set that was read from `path`; its hash is of the items with their contexts."""
+    return TestSet(content.name, path, hash_text(repr(content.items)), content)
 
 
 def _kind(path: Path) -> Literal["set", "expected", "documents"]:
@@ -249,4 +223,16 @@ def _text(source: Path, target: Path | None) -> Text:
     if target is not None:
         check_documents(read_references(target), read_references(source))
     digest = hash_text(hash_file(source) + (hash_file(target) if target else ""))
-    return Text(source.name, source, target, digest)
+
+    def load() -> list[Part]:
+        return first_documents(source, format_of(source), target)
+
+    return Text(source.name, target or source, digest, load)
+
+
+def first_documents(
+    path: Path, kind: InputFormat, target: Path | None, limit: int | None = None
+) -> list[Part]:
+    """The first `limit` documents of a text and its translation, or of JSONL or TSV with both."""
+    parts = read_parts(path, kind, WHOLE, ReadReport(), target)
+    return list(islice((part for part in parts if part), limit))

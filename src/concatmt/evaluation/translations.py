@@ -9,9 +9,19 @@ from pathlib import Path
 
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
-from concatmt.evaluation.quality import Translated, check_aligned
 from concatmt.json_text import parse_json
 from concatmt.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """Translations of a test set, by document."""
+
+    documents: tuple[tuple[str, ...], ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        return [sentence for document in self.documents for sentence in document]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,22 @@ def read_translations(path: Path, references: Path | None = None) -> Translation
             )
     names, documents = _split(lines, others)
     return TranslationFile(str(path), names, Translated(documents))
+
+
+def check_aligned(translations: Translated, references: Translated, what: str) -> None:
+    """Refuse translations that are not sentence by sentence those of the references."""
+    pairs = zip(translations.documents, references.documents, strict=False)
+    for number, (ours, theirs) in enumerate(pairs, start=1):
+        if len(ours) != len(theirs):
+            raise UserError(
+                f"{what}: document {number} has {len(ours)} sentences, its reference"
+                f" {len(theirs)}; translate it again, one line in, one line out"
+            )
+    if len(translations.documents) != len(references.documents):
+        raise UserError(
+            f"{what}: {len(translations.documents):,} documents, but the references have"
+            f" {len(references.documents):,}; give the references of the same test set"
+        )
 
 
 def check_documents(file: TranslationFile, source: TranslationFile) -> None:

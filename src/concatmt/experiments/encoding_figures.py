@@ -12,7 +12,6 @@ import torch
 
 from concatmt.corpus.batch import side_from_lists
 from concatmt.errors import UserError
-from concatmt.evaluation.plots import mark_sentences
 from concatmt.files import atomic_file
 from concatmt.model.encodings import (
     ENCODINGS,
@@ -87,13 +86,23 @@ def draw_encoding(kind: str, path: Path) -> None:
     for axes, fusion in zip(panels, fusions, strict=True):
         matrix, segments = encoding_matrix(kind, fusion)
         image = axes.imshow(matrix, cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto")
-        mark_sentences(axes, segments)
+        _mark_sentences(axes, segments)
         if fusion == "pse":
             axes.axvline(PICTURE_DIM - 4 - 0.5, color="k", linewidth=0.8, linestyle="--")
         axes.set_title(kind if len(fusions) == 1 else f"{kind}, {fusion}", fontsize=10)
         axes.set_xlabel("dimension")
     figure.colorbar(image, ax=panels.tolist(), shrink=0.8)
     _save(figure, path)
+
+
+def _mark_sentences(axes: Any, segments: list[int]) -> None:
+    """Lines between the sentences of a window, and their k at the left."""
+    starts = [i for i, k in enumerate(segments) if i == 0 or segments[i - 1] != k]
+    ends = [*starts[1:], len(segments)]
+    for start in starts[1:]:
+        axes.axhline(start - 0.5, color="k", linewidth=0.8)
+    middles = [(a + b - 1) / 2 for a, b in zip(starts, ends, strict=True)]
+    axes.set_yticks(middles, [f"k = {segments[start]}" for start in starts])
 
 
 def _new_figure(path: Path, width: float, height: float) -> Any:

@@ -6,7 +6,7 @@ depend on context is never given out without that context. Does not know models 
 
 import importlib.util
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -16,10 +16,13 @@ from concatmt.corpus.document import Document
 from concatmt.corpus.formats import Reader
 from concatmt.corpus.lines import ReadReport
 from concatmt.corpus.store import MANIFEST, Store
+from concatmt.decoding.inputs import Part
 from concatmt.errors import UserError
-from concatmt.evaluation.quality import Translated, lines
+from concatmt.evaluation.measures.quality import lines
 from concatmt.evaluation.sets import ContrastiveSet, read_set
+from concatmt.evaluation.suite import Suite, TestSet, Text, test_set
 from concatmt.experiments.setting import Setting
+from concatmt.files import hash_text
 from concatmt.model.config import ModelConfig
 from concatmt.model.systems import parse_system
 from concatmt.model.transformer import Transformer
@@ -50,10 +53,26 @@ def test_documents(setting: Setting, work: Path) -> list[Document]:
     ]
 
 
-def contrastive_sets(setting: Setting, work: Path) -> list[ContrastiveSet]:
+def suite(setting: Setting, work: Path) -> Suite:
+    """What the runs of a setting are evaluated on: its contrastive sets and its test documents."""
+    documents = test_documents(setting, work)
+
+    def load() -> list[Part]:
+        return [
+            Part(str(number), source=list(one.source), gold=list(one.target))
+            for number, one in enumerate(documents, start=1)
+        ]
+
+    digest = hash_text(repr([(one.source, one.target) for one in documents]))
+    text = Text("test", work, digest, load)
+    return Suite(sets=tuple(contrastive_sets(setting, work)), texts=(text,))
+
+
+def contrastive_sets(setting: Setting, work: Path) -> list[TestSet]:
     """The contrastive sets, with their contexts."""
     if setting.dials is not None:
-        return [read_set(path) for path in sorted((work / TESTBED).glob("contrastive/*.jsonl"))]
+        paths = sorted((work / TESTBED).glob("contrastive/*.jsonl"))
+        return [test_set(read_set(path), path) for path in paths]
     corpus, _ = config_of(setting, work).to_prepare()
     documents = None if setting.documents is None else corpus.root / setting.documents
     if documents is not None and not documents.is_dir():
@@ -66,8 +85,9 @@ def contrastive_sets(setting: Setting, work: Path) -> list[ContrastiveSet]:
         path = corpus.root / name
         if not path.is_file():
             raise UserError(f"{path}: missing: a contrastive set of {setting.name} ({WHERE})")
-        found.append(read_set(path, documents))
-        _check_context(path, found[-1])
+        content = read_set(path, documents)
+        _check_context(path, content)
+        found.append(test_set(content, path))
     return found
 
 
@@ -82,12 +102,13 @@ def _check_context(path: Path, one: ContrastiveSet) -> None:
         )
 
 
-def context_counts(sets: list[ContrastiveSet]) -> str:
+def context_counts(sets: Sequence[TestSet]) -> str:
     """How many items of each set have context, as in `contrapro 11,990/12,000`."""
     counts = []
     for one in sets:
-        with_context = sum(len(item.source) > 1 for item in one.items)
-        counts.append(f"{one.name} {with_context:,}/{len(one.items):,}")
+        items = one.content.items if one.content else []
+        with_context = sum(len(item.source) > 1 for item in items)
+        counts.append(f"{one.name} {with_context:,}/{len(items):,}")
     return ", ".join(counts)
 
 
@@ -98,9 +119,7 @@ def check(setting: Setting, work: Path, launcher: str, runs: int) -> None:
     if setting.dials is not None:
         return  # generated
     _check_corpora(setting, work)
-    contrastive_sets(setting, work)
-    references = Translated(tuple(tuple(one.target) for one in test_documents(setting, work)))
-    lines(references, setting.convention)
+    lines(suite(setting, work).texts[0].references, setting.convention)
     _check_disk(setting, work, runs)
 
 

@@ -15,32 +15,32 @@ from typing import Any
 from concatmt.config import Config
 from concatmt.corpus.prepare import prepare
 from concatmt.decoding.config import TranslateConfig
-from concatmt.decoding.contrast import Contrast
-from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.translator import Translator
-from concatmt.evaluation.items import answer_set, item_record
-from concatmt.evaluation.quality import Convention, Translated, bleu, lines
-from concatmt.evaluation.sets import ContrastiveSet
+from concatmt.evaluation.config import EvaluateConfig
+from concatmt.evaluation.items import read_records
+from concatmt.evaluation.measures.quality import score
+from concatmt.evaluation.models import ModelMember, find_model
+from concatmt.evaluation.suite import Suite
 from concatmt.experiments.material import (
     STORE,
     TESTBED,
     config_of,
     context_counts,
     contrastive_sets,
-    test_documents,
+    suite,
 )
 from concatmt.experiments.results import Results, RunRecord, Stage
 from concatmt.experiments.setting import Setting
 from concatmt.files import read_json, write_json
 from concatmt.model.directory import load_model
 from concatmt.model.systems import parse_system
-from concatmt.progress import progress
+from concatmt.signature import Signature
 from concatmt.testbed.corpus import write_testbed
 from concatmt.testbed.dials import parse_dials
 from concatmt.training.run import Run
 from concatmt.training.train import Task, train
 
 DECODING = TranslateConfig(mode="redecode")  # the paper's
+EVALUATION = "evaluation"  # in the folder of a run: what its model did
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,11 @@ class Job:
     def config(self) -> Config:
         """The preset with the setting's overrides."""
         return config_of(self.setting, self.work)
+
+    def member(self) -> ModelMember:
+        """Its model, to be evaluated as the paper does."""
+        config = EvaluateConfig(contrast=self.setting.contrast, translate=DECODING)
+        return ModelMember(find_model(self.folder), self.system, config, self.folder / EVALUATION)
 
     def task(self, updates: int | None) -> Task:
         """Training up to so many updates."""
@@ -104,30 +109,28 @@ def carry_out(job: Job, results: Results) -> RunRecord | None:
         stages.append(stage)
     if not train(job.task(last), job.folder):
         return None
-    model, contrast, items = _scored(job)
+    on = suite(job.setting, job.work)
+    model = job.member()
+    signature, items = _answers(model, on)
     stages.append(_stage(job.folder, items))
-    translator = Translator(model.engine, model.text, DECODING, identity=model.identity)
-    documents = test_documents(job.setting, job.work)
-    translated = [
-        [one.text for one in of_document]
-        for of_document in translator.translate_documents([d.source for d in documents])
-    ]
-    references = [list(document.target) for document in documents]
-    quality, quality_signature = _bleu(translated, references, job.setting.convention)
+    translations = model.translate(on.texts[0])
+    references = on.texts[0].references
+    [bleu] = score(translations.text, references, job.setting.convention)[:1]
+    unit = "|unit:sentence"  # what BLEU is taken to be of where nothing else is said
     record = RunRecord(
         system=job.system,
         seed=job.seed,
         rate=job.rate,
-        signature={**contrast.signature.values, **_data_signature(job)},
+        signature={**signature.values, **_data_signature(job, on)},
         parameters=sum(p.numel() for p in load_model(Run(job.folder).model).parameters()),
         stages=tuple(stages),
-        bleu=quality,
-        bleu_signature=f"{quality_signature}; {translator.signature}",
+        bleu=bleu.value,
+        bleu_signature=f"{bleu.signature.removesuffix(unit)}; {translations.signature}",
         seconds=time.monotonic() - start,
         command=job.command,
     )
-    results.add_references(references)
-    results.add(record, items, translated)
+    results.add_references(references.documents)
+    results.add(record, items, translations.text.documents)
     return record
 
 
@@ -138,42 +141,22 @@ def _earlier_stage(job: Job, updates: int | None) -> Stage | None:
         return Stage.model_validate(read_json(path, "stage of a run"))
     if not train(job.task(updates), job.folder):
         return None
-    stage = _stage(job.folder, _scored(job)[2])
+    on = Suite(sets=tuple(contrastive_sets(job.setting, job.work)))
+    stage = _stage(job.folder, _answers(job.member(), on)[1])
     write_json(path, stage.model_dump(mode="json"))
     return stage
 
 
-def _scored(job: Job) -> tuple[LoadedModel, Contrast, list[dict[str, Any]]]:
-    """The run's model as it is, and what it says to the contrastive sets."""
-    model = LoadedModel.load(Run(job.folder).model)
-    contrast = Contrast(model, job.setting.contrast)
-    return model, contrast, score(contrast, contrastive_sets(job.setting, job.work))
-
-
-def score(contrast: Contrast, sets: list[ContrastiveSet]) -> list[dict[str, Any]]:
-    """Every item of the sets, with the model's verdict and scores."""
-    records = []
-    for one in sets:
-        if one.remark:
-            print(f"note: {one.name}: {one.remark}", file=sys.stderr)
-        with progress(f"contrast {one.name}", len(one.items)) as bar:
-            answers = answer_set(contrast, one, bar)
-        records += [item_record(item, said) for item, said in zip(one.items, answers, strict=True)]
-    return records
-
-
-def _bleu(
-    translated: list[list[str]], references: list[list[str]], convention: Convention
-) -> tuple[float, str]:
-    """BLEU under a convention, and its signature."""
-    ours, theirs = (
-        lines(Translated(tuple(map(tuple, documents))), convention)
-        for documents in (translated, references)
-    )
-    metric = bleu(convention)
-    value = metric.corpus_score(ours, [theirs]).score
-    unit = "" if convention == "sentence" else f"|unit:{convention}"
-    return value, f"{metric.get_signature()}{unit}"
+def _answers(model: ModelMember, on: Suite) -> tuple[Signature, list[dict[str, Any]]]:
+    """What a model says to the contrastive sets: every item with its verdict and scores."""
+    records, signature = [], Signature({})
+    for test in on.sets:
+        if test.content is not None and test.content.remark:
+            print(f"note: {test.name}: {test.content.remark}", file=sys.stderr)
+        file = model.contrast(test)
+        signature = file.signature
+        records += read_records(Path(file.path))
+    return signature, records
 
 
 def _stage(folder: Path, items: list[dict[str, Any]]) -> Stage:
@@ -190,11 +173,11 @@ def _stage(folder: Path, items: list[dict[str, Any]]) -> Stage:
     )
 
 
-def _data_signature(job: Job) -> dict[str, str | int]:
+def _data_signature(job: Job, on: Suite) -> dict[str, str | int]:
     settings = Run(job.folder).description()["settings"]
     found = {"setting": job.setting.name, "data": settings["data"][:12], "seed": job.seed}
     if job.setting.dials is None:
-        found["context"] = context_counts(contrastive_sets(job.setting, job.work))
+        found["context"] = context_counts(on.sets)
     if job.setting.lasting_changes:
         found["set"] = " ".join(job.setting.lasting_changes)
     return found

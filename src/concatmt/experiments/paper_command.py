@@ -8,7 +8,7 @@ from typing import Any
 from concatmt.corpus.statistics import Statistics, lengths
 from concatmt.corpus.store import Split, Store
 from concatmt.errors import UserError
-from concatmt.experiments.comparison import compare
+from concatmt.experiments.comparison import compare, render_comparison
 from concatmt.experiments.encoding_figures import DIM, components_for
 from concatmt.experiments.material import STORE
 from concatmt.experiments.material import check as check_material
@@ -20,7 +20,6 @@ from concatmt.experiments.report import question_table, write_report
 from concatmt.experiments.results import Results
 from concatmt.experiments.runner import launch, missing, plan, systems_of
 from concatmt.experiments.setting import SETTINGS, Setting, setting
-from concatmt.experiments.table_text import render_comparison
 from concatmt.model.systems import parse_system, system_name
 from concatmt.settings import nearest
 from concatmt.tables import markdown_table

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from scipy import stats
 
 from concatmt.evaluation.accuracy import Difference, Figure, figures
-from concatmt.evaluation.outcomes import OutcomeFile, System
+from concatmt.evaluation.outcomes import CONTROLS, OutcomeFile, System
 from concatmt.evaluation.resampling import LEVEL, Estimate
 from concatmt.evaluation.significance import holm
-from concatmt.experiments.comparison import CONTROLS, chosen_runs
+from concatmt.experiments.comparison import chosen_runs
 from concatmt.experiments.results import Results, RunRecord
 
 # What the tasks of the testbed need (docs/testbed.md).

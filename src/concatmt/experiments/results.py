@@ -19,7 +19,7 @@ from typing import Any
 
 from concatmt.errors import UserError
 from concatmt.evaluation.outcomes import Outcome, OutcomeFile
-from concatmt.evaluation.quality import Translated
+from concatmt.evaluation.translations import Translated
 from concatmt.files import atomic_file
 from concatmt.settings import Settings
 from concatmt.signature import Signature

@@ -21,7 +21,7 @@ from concatmt import __version__
 from concatmt.errors import UserError
 from concatmt.files import read_json, remove_leftovers, write_json, write_text
 from concatmt.json_text import parse_json
-from concatmt.locks import lock_file
+from concatmt.locks import is_locked, lock_file
 from concatmt.parallel import count_from_environment
 
 DESCRIPTION = "run.json"
@@ -50,6 +50,11 @@ class Run:
     def model(self) -> Path:
         """Where the averaged model is."""
         return self.folder / "model"
+
+    @property
+    def in_training(self) -> bool:
+        """Whether a process is training here."""
+        return is_locked(self.folder / LOCK)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

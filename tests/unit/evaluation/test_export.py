@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concatmt.errors import UserError
+from concatmt.evaluation.expectations import Expectation
 from concatmt.evaluation.export import (
     comet_lines,
     ctxpro_lines,
@@ -14,10 +15,8 @@ from concatmt.evaluation.export import (
     read_sides,
     window_starts,
 )
-from concatmt.evaluation.generative import Expectation
 from concatmt.evaluation.outcomes import Outcome
-from concatmt.evaluation.quality import Translated
-from concatmt.evaluation.translations import TranslationFile
+from concatmt.evaluation.translations import Translated, TranslationFile
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.data())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from concatmt.errors import UserError
-from concatmt.evaluation.suite import SuiteConfig, read_suite
+from concatmt.evaluation.suite import read_suite
 from tests.unit.evaluation.runs import make_testbed
 
 PAIR = ("en", "de")
@@ -14,7 +14,7 @@ PAIR = ("en", "de")
 
 def test_a_testbed_has_sets_expected_forms_and_a_text(tmp_path: Path) -> None:
     suite = read_suite([str(make_testbed(tmp_path / "testbed"))], PAIR)
-    assert [one.content.name for one in suite.sets] == ["tv"]
+    assert [one.name for one in suite.sets] == ["tv"]
     assert [(one.name, len(one.items)) for one in suite.expected] == [("expected", 12)]
     [text] = suite.texts
     assert [part.document for part in text.parts()] == ["1", "2", "3"]
@@ -46,7 +46,7 @@ def test_contrapro_is_contrastive_and_generative_and_ctxpro_generative(tmp_path:
     (tmp_path / "contrapro.json").write_text(json.dumps([contrapro]), "utf-8")
     (tmp_path / "ctxpro.json").write_text(json.dumps([{**item, "expected": "es"}]), "utf-8")
     suite = read_suite([str(tmp_path / f"{name}.json") for name in ("contrapro", "ctxpro")], PAIR)
-    assert [one.content.name for one in suite.sets] == ["contrapro"]
+    assert [one.name for one in suite.sets] == ["contrapro"]
     assert [one.name for one in suite.expected] == ["contrapro", "ctxpro"]
 
 
@@ -57,7 +57,8 @@ def test_texts_are_pairs_or_documents_with_references(tmp_path: Path) -> None:
     (tmp_path / "docs.jsonl").write_text(line + "\n", "utf-8")
     suite = read_suite([f"{tmp_path}/a.en,{tmp_path}/a.de", str(tmp_path / "docs.jsonl")], PAIR)
     assert [text.parts()[0].gold for text in suite.texts] == [["y"], ["y"]]
-    assert [text.references.name for text in suite.texts] == ["a.de", "docs.jsonl"]
+    assert [text.references.documents for text in suite.texts] == [(("y",),), (("y",),)]
+    assert [text.path.name for text in suite.texts] == ["a.de", "docs.jsonl"]
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -79,5 +80,6 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     copy.write_bytes(tv.read_bytes())
     with pytest.raises(UserError, match="item 'tv-0-0' of tv is also in"):
         read_suite([str(tv), str(copy)], PAIR)
-    with pytest.raises(UserError, match="--measure quality: needs a text with references"):
-        read_suite([str(tv)], PAIR).check(SuiteConfig(measures=("contrastive", "quality")))
+    suite = read_suite([str(tv)], PAIR)
+    assert suite.has("sets")
+    assert not suite.has("texts")

@@ -9,13 +9,18 @@ import pytest
 from concatmt.errors import UserError
 from concatmt.evaluation.accuracy import Difference
 from concatmt.evaluation.resampling import Estimate
-from concatmt.experiments.comparison import chosen_runs, compare, reference_row, verdict
+from concatmt.experiments.comparison import (
+    chosen_runs,
+    compare,
+    reference_row,
+    render_comparison,
+    verdict,
+)
 from concatmt.experiments.paper_command import Request, corpus_table, list_tables
 from concatmt.experiments.paper_figures import paper
 from concatmt.experiments.results import Results, RunRecord, Stage
 from concatmt.experiments.runner import missing, plan, systems_of
 from concatmt.experiments.setting import SETTINGS, setting
-from concatmt.experiments.table_text import render_comparison
 
 TESTBED = SETTINGS["testbed-en-ru"]
 ITEMS = 60

@@ -1,25 +1,21 @@
-"""Generative accuracy: does a translation have the expected form, and none of the wrong ones?
+"""Items with the forms that a translation of them should have, and those that it should not.
 
-As ctxpro does it: in the current sentence, in lower case, without punctuation, whole words. Wrong
-forms are looked for where a set has some. Does not know how the translations were made.
+Read from a testbed's `expected.jsonl`, ContraPro's and ctxpro's files. Does not know translations.
 """
 
 import json
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
-from concatmt.evaluation.outcomes import Outcome, OutcomeFile
+from concatmt.evaluation.outcomes import Outcome
 from concatmt.evaluation.sets import ContrastiveItem, read_set
-from concatmt.evaluation.translations import TranslationFile
 from concatmt.json_text import parse_json
-from concatmt.signature import Signature
 
-WrongForms = Literal["absent", "ignored"]
 PUBLISHED = ('"contrastive"', '"src segment"')  # keys of ContraPro's and ctxpro's lines
 PUNCTUATION = string.punctuation + "«»„“”‚‘’‹›…–—―¿¡·"
 
@@ -56,14 +52,6 @@ def normalise(text: str) -> str:
     """Lower-cased words without punctuation around them, with a space around each."""
     words = (word.strip(PUNCTUATION) for word in text.lower().split())
     return f" {' '.join(word for word in words if word)} "
-
-
-def is_right(translation: str, expected: Sequence[str], wrong: Sequence[str]) -> bool:
-    """Whether all expected forms occur, and none of the wrong ones; a form may be several words."""
-    text = normalise(translation)
-    return all(normalise(form) in text for form in expected) and not any(
-        normalise(form) in text for form in wrong
-    )
 
 
 def read_expectations(path: Path, documents: Path | None = None) -> list[Expectation]:
@@ -141,23 +129,3 @@ def _strings(where: str, record: dict[str, Any], key: str) -> list[str]:
     if not isinstance(forms, list) or not all(isinstance(form, str) for form in forms):
         raise UserError(f"{where}: {key!r} must be a list of strings")
     return forms
-
-
-def judge(
-    file: TranslationFile, expectations: Sequence[Expectation], wrong_forms: WrongForms = "absent"
-) -> OutcomeFile:
-    """Outcomes of a file of translations in which every item is a document of its own."""
-    translated = dict(zip(file.names, file.text.documents, strict=True))
-    outcomes = []
-    for one in expectations:
-        sentences = translated.get(one.item.id)
-        if sentences is None:
-            raise UserError(
-                f"{file.path}: no document {one.item.id!r}; translate the items themselves, with"
-                " --format jsonl ('concatmt export items' makes documents of a set)"
-            )
-        right = is_right(sentences[-1], one.expected, () if wrong_forms == "ignored" else one.wrong)
-        outcomes.append(replace(one.item, right=float(right)))
-    values = file.signature.values if file.signature else {}
-    signature = Signature({**values, "measure": "generative", "wrong_forms": wrong_forms})
-    return OutcomeFile(file.path, signature, tuple(outcomes))

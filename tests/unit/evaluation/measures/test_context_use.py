@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from concatmt.errors import UserError
-from concatmt.evaluation.context_use import context_use, read_scores, token_gains
+from concatmt.evaluation.measures.context_use import context_use, token_gains
+from concatmt.evaluation.scores import read_scores
 from tests.conftest import Command
 
 HEAD = {"signature": {"system": "s4to4", "context": "0,1,3", "version": "0.1.0"}}
@@ -79,5 +80,19 @@ def test_the_command_prints_a_table_and_writes_every_token(
     assert found["figures"][0]["per_sentence"]["value"] == pytest.approx(1.0)
     assert len(found["sentences"]) == 3
     page = (tmp_path / "use.html").read_text("utf-8")
-    assert page.count('class="token"') == 5
+    assert page.count('class="token"') == 2 + 5  # two in the legend
     assert 'style="background:rgba(30,150,60,1.00)" title="+3.00">w0' in page
+
+
+def test_evaluate_takes_files_of_scores_and_keeps_every_token(
+    concatmt: Command, tmp_path: Path
+) -> None:
+    write(tmp_path / "scores.jsonl", HEAD, *RECORDS)
+    done = concatmt("evaluate", "scores.jsonl", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    assert "| 1       | +1.000" in done.stdout
+    found = json.loads((tmp_path / "out" / "evaluation.json").read_text("utf-8"))
+    [use] = found["context_use"]
+    assert use["use"][0]["per_sentence"]["value"] == pytest.approx(1.0)
+    lines = (tmp_path / "out" / use["tokens"]).read_text("utf-8").splitlines()
+    assert [json.loads(line)["p_cxmi"] for line in lines] == [[0, 0], [3, -0.5], [-0.5]]

@@ -3,7 +3,8 @@
 import pytest
 
 from concatmt.errors import UserError
-from concatmt.evaluation.perturbation import Kind, perturb
+from concatmt.evaluation.config import Kind
+from concatmt.evaluation.perturbed_sets import perturb
 from concatmt.evaluation.sets import ContrastiveItem
 
 

@@ -1,4 +1,4 @@
-"""Contrastive sets with another context: what does a system lose if its own is not the true one?
+"""Contrastive sets with another context than the true one.
 
 The current sentence, its candidates and the right answer stay; sentences before it change, the same
 way on both sides. Shuffled order is the test of sentence *position*. Does not know models.
@@ -7,12 +7,12 @@ way on both sides. Shuffled order is the test of sentence *position*. Does not k
 import json
 import random
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from concatmt.errors import UserError
+from concatmt.evaluation.config import Kind
 from concatmt.evaluation.sets import ContrastiveItem
 
-Kind = Literal["none", "random", "shuffled", "other"]
 DRAWS = 16
 Pair = tuple[str, str]  # a context sentence and its translation
 

@@ -4,6 +4,7 @@ Also the paper's two ways to compute BLEU, document BLEU, BLEU by place in the d
 sacrebleu's paired tests. Does not know where translations come from.
 """
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,23 +14,30 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
+from concatmt import __version__
 from concatmt.errors import UserError
+from concatmt.evaluation.accuracy import ALPHA
+from concatmt.evaluation.charts import bar_plot
+from concatmt.evaluation.config import Convention, EvaluateConfig
+from concatmt.evaluation.findings import Block, Picture, Prose, Section, Table, p_text
 from concatmt.evaluation.significance import holm
+from concatmt.evaluation.subjects import Deed, Subject, members_of
+from concatmt.evaluation.suite import Need, Suite, Text
+from concatmt.evaluation.translations import Translated, TranslationFile, check_aligned
 
-Convention = Literal["sentence", "document", "paper-en-ru", "paper-en-de"]
+TOKENISED_NOTE = (
+    "The references look tokenised: compare these figures only with others of the same text."
+)
+TERMS = {
+    "BLEU": "share of word sequences that the references have too, 0 to 100; higher is better",
+    "chrF": "the same of characters, with recall; higher is better",
+    "TER": "edits needed to make the translation the reference, per 100 words; lower is better",
+    "d-BLEU": "BLEU with all sentences of a document in one line",
+    "d-chrF": "chrF with all sentences of a document in one line",
+    "convention": "what is compared with what: sentences, whole documents, or as the paper does",
+}
 FRAGMENT = 4  # sentences of a document of Voita's, pasted into one line for the paper's BLEU
 FARTHEST = 4  # from here on, all sentences of a document are one group
-
-
-@dataclass(frozen=True, slots=True)
-class Translated:
-    """Translations of a test set, by document."""
-
-    documents: tuple[tuple[str, ...], ...]
-
-    @property
-    def sentences(self) -> list[str]:
-        return [sentence for document in self.documents for sentence in document]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Gain:
     """A figure of one system, and what it gains over the first one, which has no p-value."""
 
     system: str
@@ -51,20 +59,138 @@ class Comparison:
     p_value: float | None  # Holm's, over all systems and metrics
 
 
-def check_aligned(translations: Translated, references: Translated, what: str) -> None:
-    """Refuse translations that are not sentence by sentence those of the references."""
-    pairs = zip(translations.documents, references.documents, strict=False)
-    for number, (ours, theirs) in enumerate(pairs, start=1):
-        if len(ours) != len(theirs):
-            raise UserError(
-                f"{what}: document {number} has {len(ours)} sentences, its reference"
-                f" {len(theirs)}; translate it again, one line in, one line out"
-            )
-    if len(translations.documents) != len(references.documents):
-        raise UserError(
-            f"{what}: {len(translations.documents):,} documents, but the references have"
-            f" {len(references.documents):,}; give the references of the same test set"
-        )
+class QualityMeasure:
+    """Translations of texts beside their references, under every convention that is asked for."""
+
+    name = "quality"
+    need: Need = "texts"
+    deed: Deed = "translate"
+
+    def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
+        """Seeds are compared one by one: sacrebleu's tests know no others."""
+        section = Section(self.name, "Translation quality", json={}, terms=TERMS)
+        values: dict[str, float] = {}  # of the first metric on the first text
+        for text in suite.texts:
+            references = text.references
+            files = {one.label: one.translate(text) for one in members_of(subjects)}
+            for file in files.values():
+                check_aligned(file.text, references, file.path)
+            for convention in config.conventions:
+                found = _compare(files, references, convention, config)
+                first = convention == config.conventions[0]
+                section.blocks += _blocks(text, convention, found, files, references, first)
+                section.json[f"{text.name}, {convention}"] = _json(
+                    text, convention, found, files, references, config
+                )
+                section.signatures += [f"{one.score.name}: {one.score.signature}" for one in found]
+                values = values or {one.system: one.score.value for one in found[: len(files)]}
+                metric = section.json[f"{text.name}, {convention}"]["figures"][0]["name"]
+                section.clauses = section.clauses or _clauses(subjects, values, metric)
+        section.signatures = list(dict.fromkeys(section.signatures))
+        means = {one.name: _mean(one, values) for one in subjects}
+        section.best = max(reversed(means), key=lambda name: means[name])
+        return section
+
+
+def _mean(subject: Subject, values: Mapping[str, float]) -> float:
+    return statistics.fmean(values[member.label] for member in subject.members)
+
+
+def _clauses(
+    subjects: Sequence[Subject], values: Mapping[str, float], metric: str
+) -> dict[str, str]:
+    """The metric in words, beside that of the first system."""
+    base = _mean(subjects[0], values)
+    clauses = {subjects[0].name: f"{metric} {base:.1f}"}
+    for one in subjects[1:]:
+        clauses[one.name] = f"{metric} {_mean(one, values) - base:+.1f}"
+    return clauses
+
+
+def _compare(
+    files: Mapping[str, TranslationFile],
+    references: Translated,
+    convention: Convention,
+    config: EvaluateConfig,
+) -> list[Gain]:
+    texts = {name: file.text for name, file in files.items()}
+    return compare(texts, references, convention, config.test, config.samples)
+
+
+def _blocks(
+    text: Text,
+    convention: Convention,
+    found: Sequence[Gain],
+    files: Mapping[str, TranslationFile],
+    references: Translated,
+    by_place: bool,
+) -> list[Block]:
+    """Figures of all systems, a plot of the first, then BLEU by place in the document."""
+    rows = []
+    for one in found:
+        gain = p_value = ""
+        if one.p_value is not None:
+            gain, p_value = f"{one.gain:+.2f}", p_text(one.p_value)
+            gain = f"**{gain}**" if one.p_value <= ALPHA else gain
+        rows.append((one.score.name, one.system, f"{one.score.value:.2f}", gain, p_value))
+    first = [one for one in found if one.score.name == found[0].score.name]
+    bars = {one.system: one.score.value for one in first}
+    blocks: list[Block] = [
+        Prose(f"{text.name}, {convention}", heading=True),
+        Picture(bar_plot(bars, found[0].score.name)),
+        Table(("figure", "system", "value", "difference", "p"), rows),
+    ]
+    if by_place:
+        positions = {name: by_position(file.text, references) for name, file in files.items()}
+        places = list(next(iter(positions.values())))
+        cells = [
+            (name, *(f"{of_name[place].value:.2f}" for place in places))
+            for name, of_name in positions.items()
+        ]
+        blocks += [Prose("BLEU by place in the document:"), Table(("system", *places), cells)]
+    return [*blocks, Prose(TOKENISED_NOTE)] if look_tokenised(references) else blocks
+
+
+def _json(
+    text: Text,
+    convention: Convention,
+    found: Sequence[Gain],
+    files: Mapping[str, TranslationFile],
+    references: Translated,
+    config: EvaluateConfig,
+) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "measure": "quality",
+        "version": __version__,
+        "convention": convention,
+        "test": f"{config.test}:{config.samples}",
+        "references": str(text.path),
+        "tokenised": look_tokenised(references),
+        "systems": [
+            {
+                "name": name,
+                "file": file.path,
+                "signature": file.signature.to_json() if file.signature else None,
+            }
+            for name, file in files.items()
+        ],
+        "figures": [
+            {
+                "system": one.system,
+                "name": one.score.name,
+                "value": one.score.value,
+                "difference": one.gain,
+                "p_holm": one.p_value,
+                "signature": one.score.signature,
+            }
+            for one in found
+        ],
+        "by_position": {
+            name: {place: one.value for place, one in by_position(file.text, references).items()}
+            for name, file in files.items()
+        },
+    }
 
 
 def lines(text: Translated, convention: Convention) -> list[str]:
@@ -156,7 +282,7 @@ def compare(
     convention: Convention,
     test: Literal["bs", "ar"],
     samples: int,
-) -> list[Comparison]:
+) -> list[Gain]:
     """All metrics of all systems, metric by metric, with a paired test against the first."""
     scores = {name: score(text, references, convention) for name, text in systems.items()}
     p_values: dict[tuple[str, str], float] = {}
@@ -165,7 +291,7 @@ def compare(
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     first = next(iter(scores.values()))
     return [
-        Comparison(name, one, one.value - base.value, adjusted.get((name, one.name)))
+        Gain(name, one, one.value - base.value, adjusted.get((name, one.name)))
         for place, base in enumerate(first)
         for name, of_system in scores.items()
         for one in of_system[place : place + 1]

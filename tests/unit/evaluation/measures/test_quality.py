@@ -5,16 +5,15 @@ import math
 import pytest
 
 from concatmt.errors import UserError
-from concatmt.evaluation.quality import (
-    Translated,
+from concatmt.evaluation.measures.quality import (
     bleu,
     by_position,
-    check_aligned,
     lines,
     look_tokenised,
     paired,
     score,
 )
+from concatmt.evaluation.translations import Translated, check_aligned
 
 
 def text(*documents: str) -> Translated:

@@ -2,15 +2,17 @@
 
 Weights are recomputed from what the model's own attention blocks are given in a teacher-forced
 pass. Tokens of the current sentence are the queries; a window without context says nothing and is
-left out. Does not know files.
+left out. Does not know where documents come from.
 
 Shapes: B windows, H heads, Q queries, S keys.
 """
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -21,6 +23,9 @@ from concatmt.decoding.inputs import Part
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.translation import History
 from concatmt.errors import UserError
+from concatmt.evaluation.charts import Line, line_plot
+from concatmt.evaluation.config import EvaluateConfig
+from concatmt.evaluation.findings import Picture, Prose, Section, Table
 from concatmt.evaluation.resampling import (
     Array,
     Estimate,
@@ -29,13 +34,120 @@ from concatmt.evaluation.resampling import (
     percentiles,
     resampled_means,
 )
+from concatmt.evaluation.subjects import Deed, Member, Subject, members_of
+from concatmt.evaluation.suite import Need, Suite, Text
+from concatmt.files import read_json, write_json
 from concatmt.model.blocks import CrossAttention, DecoderBlock, EncoderBlock, SelfAttention
 from concatmt.model.transformer import Transformer
-from concatmt.tables import markdown_table
+from concatmt.signature import Signature
 
 KINDS = ("encoder", "decoder", "cross")
 HEADER = ("attention", "layer", "share", "interval", "if uniform", "entropy", "if uniform")
 WINDOWS = 32  # in a pass
+TITLES = {"encoder": "encoder self", "decoder": "decoder self", "cross": "decoder to source"}
+REMARK = (
+    "Share of the attention of current tokens that falls on the current sentence, in per cent, and"
+    " its entropy in nats, beside what even attention would have."
+)
+TERMS = {
+    "share": "of the attention of the current sentence's tokens: what falls on that sentence",
+    "entropy": "how widely attention is spread, in nats; 0 is all on one token",
+    "if uniform": "what attention would have that looks at all visible tokens alike",
+}
+
+
+class AttentionMeasure:
+    """A text with its references, forced through the model."""
+
+    name = "attention"
+    need: Need = "texts"
+    deed: Deed = "model"
+
+    def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
+        """Shares and entropies of every layer."""
+        section = Section(self.name, "Attention", [Prose(REMARK)], json=[], terms=TERMS)
+        for text in suite.texts:
+            runs = {}
+            for member in members_of(subjects):
+                if not member.sees_context:
+                    section.left_out.append(f"attention of {member.label}: it sees no context")
+                    continue
+                signature, layers = read_layers(_measured(member, text, config))
+                runs[member.label] = layers
+                heading = Prose(f"{member.label}, {text.name}", heading=True)
+                section.blocks += [heading, attention_table(layers)]
+                section.signatures.append(f"{member.label}, {text.name}: {signature}")
+                section.json.append(
+                    {
+                        "run": member.label,
+                        "text": text.name,
+                        "signature": signature.to_json(),
+                        "layers": [dataclasses.asdict(one) for one in layers],
+                    }
+                )
+            if runs:
+                section.blocks.insert(1, Picture(_plots(runs), text.name))
+        if not section.json:
+            section.blocks.clear()
+        return section
+
+
+def _measured(member: Member, text: Text, config: EvaluateConfig) -> Path:
+    limit = config.attention_documents
+
+    def make(path: Path) -> None:
+        signature, layers = attention_of(member.loaded, text.parts(limit))
+        write_layers(path, signature, layers)
+
+    return member.kept(f"attention.{text.name}.json", (None, text.hash, limit), make)
+
+
+def attention_of(
+    model: LoadedModel, parts: Sequence[Part]
+) -> tuple[Signature, list["AttentionUse"]]:
+    """Every layer's figures on documents with their translations."""
+    windows = windows_of(model, parts)
+    signature = {
+        **model.identity,
+        "K": model.engine.config.system.sentences,
+        "target_context": "gold",
+        "windows": len(windows),
+    }
+    return Signature(signature), attention_use(model.engine.model, windows)
+
+
+def write_layers(path: Path, signature: Signature, layers: Sequence["AttentionUse"]) -> None:
+    """As JSON."""
+    found = [dataclasses.asdict(one) for one in layers]
+    write_json(path, {"signature": signature.to_json(), "layers": found})
+
+
+def read_layers(path: Path) -> tuple[Signature, list["AttentionUse"]]:
+    """What `write_layers` wrote."""
+    content = read_json(path, "attention file")
+    layers = []
+    for record in content["layers"]:
+        estimates = {key: Estimate(**record[key]) for key in ("share", "entropy")}
+        layers.append(AttentionUse(**{**record, **estimates}))
+    return Signature(content["signature"]), layers
+
+
+def _plots(runs: dict[str, list["AttentionUse"]]) -> str:
+    """Shares and entropies by layer; a dashed line is even attention."""
+    plots = []
+    for kind in KINDS:
+        shares, entropies = [], []
+        for name, layers in runs.items():
+            found = [one for one in layers if one.kind == kind]
+            shares.append(Line(name, [(one.layer, 100 * one.share.value) for one in found]))
+            entropies.append(Line(name, [(one.layer, one.entropy.value) for one in found]))
+        even = [(one.layer, 100 * one.uniform_share) for one in found]
+        most = [(one.layer, one.uniform_entropy) for one in found]
+        shares.append(Line("even", even, dashed=True))
+        entropies.append(Line("even", most, dashed=True))
+        plots.append(line_plot(shares, "layer", "% on current", TITLES[kind]))
+        plots.append(line_plot(entropies, "layer", "entropy (nats)", TITLES[kind]))
+    return "".join(plots)
 
 
 class Window(NamedTuple):
@@ -201,7 +313,7 @@ def _recorded(model: Transformer) -> Iterator[list[Call]]:
             handle.remove()
 
 
-def attention_table(found: Sequence[AttentionUse]) -> str:
+def attention_table(found: Sequence[AttentionUse]) -> Table:
     """Layer by layer, for reading; shares in per cent, entropies in nats."""
     rows = []
     for kind in KINDS:
@@ -222,4 +334,4 @@ def attention_table(found: Sequence[AttentionUse]) -> str:
                         f"{one.uniform_entropy:.3f}",
                     )
                 )
-    return markdown_table(HEADER, rows)
+    return Table(HEADER, rows)

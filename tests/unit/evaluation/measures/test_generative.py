@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from concatmt.errors import UserError
-from concatmt.evaluation.generative import is_right, judge, read_expectations
-from concatmt.evaluation.quality import Translated
-from concatmt.evaluation.translations import TranslationFile
+from concatmt.evaluation.expectations import read_expectations
+from concatmt.evaluation.measures.generative import is_right, judge
+from concatmt.evaluation.translations import Translated, TranslationFile
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,218 @@
+"""Plots for a page, as HTML and inline SVG: dots with intervals, bars, lines, matrices.
+
+They take the page's colours, light or dark, and its width; what a mark stands for is told on hover.
+The same figures give the same bytes. Knows numbers, not what they measure, and needs no library.
+"""
+
+import base64
+import math
+import struct
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from concatmt.evaluation.resampling import Estimate
+
+COLOURS = 8  # that a page has, as CSS variables
+WIDTH, HEIGHT = 420, 250  # of a plot with lines, in its own units
+LEFT, RIGHT, TOP, BOTTOM = 52, 12, 26, 40
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """A row of dots: one for each system."""
+
+    label: str
+    note: str
+    estimates: Sequence[Estimate]
+    mark: float | None = None  # an upright line: chance, or zero
+    filled: Sequence[bool] = ()  # all, if it is empty
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a plot; lines of one name have one colour."""
+
+    name: str
+    points: Sequence[Point]
+    dashed: bool = False
+
+
+def ticks(low: float, high: float, number: int = 5) -> list[float]:
+    """Round numbers from `low` to `high`, at most one more than `number`."""
+    span = max(high - low, 1e-12)
+    step = 10 ** math.floor(math.log10(span / number))
+    step *= next(factor for factor in (1, 2, 5, 10) if span / (factor * step) <= number)
+    first = math.ceil(low / step - 1e-9)
+    return [round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def legend(names: Sequence[str], first: int = 0) -> str:
+    """Names with their colours; the first of them has the colour number `first`."""
+    keys = "".join(
+        f'<span class="key"><i class="c{place % COLOURS}"></i>{escape(name)}</span>'
+        for place, name in enumerate(names, start=first)
+    )
+    return f'<p class="legend">{keys}</p>'
+
+
+def dot_plot(rows: Sequence[DotRow], names: Sequence[str], unit: str, first: int = 0) -> str:
+    """One row for each label, a dot with its interval for each system from `first` on."""
+    shown = names[first:]
+    ends = [
+        value
+        for row in rows
+        for one in row.estimates
+        for value in (one.value, one.low, one.high)
+        if value is not None
+    ]
+    ends += [row.mark for row in rows if row.mark is not None]
+    low, high = (0.0, 100.0) if unit == "%" else _padded(min(ends), max(ends))
+    marks = ticks(low, high)
+
+    def place(value: float) -> str:
+        return f"{100 * (min(max(value, low), high) - low) / (high - low):.2f}%"
+
+    lines = "".join(f'<i class="grid" style="left:{place(value)}"></i>' for value in marks)
+    found = []
+    for row in rows:
+        dots = [lines]
+        if row.mark is not None:
+            what = f"chance {row.mark:.1f}{unit}" if unit == "%" else "no difference"
+            dots.append(f'<i class="mark" style="left:{place(row.mark)}" title="{what}"></i>')
+        for number, (name, one) in enumerate(zip(shown, row.estimates, strict=True)):
+            filled = not row.filled or row.filled[number]
+            colour = f"c{(first + number) % COLOURS}{'' if filled else ' open'}"
+            top = f"top:{100 * (number + 0.5) / len(shown):.1f}%"
+            interval = ""
+            if one.low is not None and one.high is not None:
+                interval = f" [{one.low:.1f}, {one.high:.1f}]"
+                width = f"left:{place(one.low)};right:calc(100% - {place(one.high)});{top}"
+                dots.append(f'<i class="reach {colour}" style="{width}"></i>')
+            title = escape(f"{name}: {one.value:.1f}{interval}")
+            where = f"left:{place(one.value)};{top}"
+            dots.append(f'<b class="dot {colour}" style="{where}" title="{title}"></b>')
+        height = f"height:{max(22, 9 * len(shown) + 6)}px"
+        found.append(
+            f'<div class="row"><span class="label">{escape(row.label)} <small>{row.note}</small>'
+            f'</span><div class="track" style="{height}">{"".join(dots)}</div></div>'
+        )
+    numbers = "".join(f'<span style="left:{place(value)}">{value:g}</span>' for value in marks)
+    axis = f'<div class="row axis"><span class="label">{unit}</span><div>{numbers}</div></div>'
+    return f'{legend(shown, first)}<div class="dots">{"".join(found)}{axis}</div>'
+
+
+def bar_plot(values: Mapping[str, float], name: str) -> str:
+    """A bar for each system, with its value."""
+    most = max([*values.values(), 1e-9])
+    rows = []
+    for number, (system, value) in enumerate(values.items()):
+        width = f"width:{100 * max(value, 0.0) / most:.1f}%"
+        rows.append(
+            f'<div class="row"><span class="label">{escape(system)}</span><div class="bar">'
+            f'<i class="c{number % COLOURS}" style="{width}"></i><b>{value:.1f}</b></div></div>'
+        )
+    return f'<div class="dots bars" title="{escape(name)}">{"".join(rows)}</div>'
+
+
+def line_plot(lines: Sequence[Line], x: str, y: str, title: str = "", log: bool = False) -> str:
+    """Lines with dots at their points; `log` makes the axis of y logarithmic."""
+    points = [point for line in lines for point in line.points]
+    across = _padded(min(p[0] for p in points), max(p[0] for p in points), 0.0)
+    heights = [math.log10(p[1]) if log else p[1] for p in points]
+    up = _padded(min(heights), max(heights))
+
+    def at(point: Point) -> Point:
+        height = math.log10(point[1]) if log else point[1]
+        right = LEFT + (WIDTH - LEFT - RIGHT) * (point[0] - across[0]) / (across[1] - across[0])
+        down = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (height - up[0]) / (up[1] - up[0])
+        return right, down
+
+    parts = [_grid(across, up, at, log)]
+    names = list(dict.fromkeys(line.name for line in lines if not line.dashed))
+    for line in lines:
+        places = [at(point) for point in line.points]
+        path = " ".join(f"{right:.1f},{down:.1f}" for right, down in places)
+        colour = "even" if line.dashed else f"c{names.index(line.name) % COLOURS}"
+        parts.append(f'<polyline class="{colour}" points="{path}"/>')
+        for (right, down), (_, value) in zip(places, line.points, strict=True):
+            if not line.dashed:
+                what = f"<title>{escape(line.name)}: {value:.4g}</title>"
+                dot = f'<circle class="{colour}" cx="{right:.1f}" cy="{down:.1f}" r="3">'
+                parts.append(f"{dot}{what}</circle>")
+    parts.append(_words(x, y, title))
+    svg = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{"".join(parts)}</svg>'
+    return f'<figure class="plot">{legend(names) if len(names) > 1 else ""}{svg}</figure>'
+
+
+def _grid(across: Point, up: Point, at: Callable[[Point], Point], log: bool) -> str:
+    parts = []
+    levels = _powers(*up) if log else ticks(*up, 4)
+    for value in levels:
+        _, down = at((across[0], value))
+        line = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{down:.1f}" y2="{down:.1f}"/>'
+        number = f'<text x="{LEFT - 6}" y="{down + 4:.1f}" text-anchor="end">{value:g}</text>'
+        parts += [line, number]
+    for value in ticks(*across):
+        right, _ = at((value, 10 ** up[0] if log else up[0]))
+        where = f'x="{right:.1f}" y="{HEIGHT - BOTTOM + 16}"'
+        parts.append(f'<text {where} text-anchor="middle">{value:,g}</text>')
+    return "".join(parts)
+
+
+def _powers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of 10, between two logarithms."""
+    found = [
+        factor * 10.0**power
+        for power in range(math.floor(low), math.ceil(high) + 1)
+        for factor in (1, 2, 5)
+    ]
+    inside = [value for value in found if low <= math.log10(value) <= high]
+    return inside or [10 ** ((low + high) / 2)]
+
+
+def _words(x: str, y: str, title: str) -> str:
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    return (
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">'
+        f'{escape(x)}</text><text transform="translate(12 {middle}) rotate(-90)"'
+        f' text-anchor="middle">{escape(y)}</text><text class="title" x="{LEFT}" y="16">'
+        f"{escape(title)}</text>"
+    )
+
+
+def _padded(low: float, high: float, share: float = 0.06) -> Point:
+    """A range with some space at its ends."""
+    space = (high - low) * share or (0.5 if low == high else 0.0)
+    return low - space, high + space
+
+
+def heat_map(matrix: Sequence[Sequence[float]], most: float, title: str) -> str:
+    """Rows of numbers from -most to most as a picture, blue to white to red."""
+    rows = b"".join(b"\0" + b"".join(_pixel(value / most) for value in row) for row in matrix)
+    size = struct.pack(">IIBBBBB", len(matrix[0]), len(matrix), 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", size), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in chunks
+    )
+    data = base64.b64encode(png).decode()
+    text = escape(title)
+    return (
+        f'<figure class="matrix"><img alt="{text}" src="data:image/png;base64,{data}">'
+        f"<figcaption>{text}</figcaption></figure>"
+    )
+
+
+def _pixel(value: float) -> bytes:
+    """-1 is blue, 0 white, 1 red."""
+    value = min(max(value, -1.0), 1.0)
+    end = (178, 24, 43) if value > 0 else (33, 102, 172)
+    return bytes(round(255 + (part - 255) * abs(value)) for part in end)
+
+
+def details(title: str, html: str) -> str:
+    """Something that a reader can open."""
+    return f"<details><summary>{escape(title)}</summary>{html}</details>"

@@ -1,0 +1,53 @@
+"""Settings of an evaluation, each with its default and the sentence that explains it.
+
+The command line makes its options from this class, so importing it must stay quick: no torch.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from concatmt.decoding.config import ContrastConfig, TranslateConfig
+from concatmt.settings import Settings
+
+Count = Annotated[int, Field(ge=1)]
+Kind = Literal["none", "random", "shuffled", "other"]  # of contexts that are not the true one
+Convention = Literal["sentence", "document", "paper-en-ru", "paper-en-de"]  # of BLEU
+WrongForms = Literal["absent", "ignored"]
+
+
+class EvaluateConfig(Settings):
+    """How systems are measured."""
+
+    measures: tuple[str, ...] | None = Field(
+        default=None, description="Names of measures; by default all that the sets allow."
+    )
+    contrast: ContrastConfig = ContrastConfig()
+    translate: TranslateConfig = TranslateConfig()
+    contexts: tuple[Kind, ...] = Field(
+        default=("none", "random", "shuffled", "other"),
+        description="Of 'perturbation': no context, any sentences, another order, another"
+        " document's.",
+    )
+    seed: int = Field(default=1, description="Of 'perturbation': the same seed, the same contexts.")
+    wrong_forms: WrongForms = Field(
+        default="absent", description="Of 'generative': whether wrong forms must be absent."
+    )
+    conventions: tuple[Convention, ...] = Field(
+        default=("sentence", "document"),
+        description="Of 'quality': what BLEU is computed on, and how.",
+    )
+    test: Literal["bs", "ar"] = Field(
+        default="bs",
+        description="Of 'quality': paired bootstrap, or approximate randomisation.",
+    )
+    samples: Count = Field(default=1000, description="Of 'quality': samples of that test.")
+    documents: Count = Field(
+        default=200, description="Of 'context-use': the first documents of a text."
+    )
+    attention_documents: Count = Field(
+        default=50, description="Of 'attention': the first documents of a text."
+    )
+    examples: int = Field(
+        default=3, ge=0, description="Of 'context-use': documents shown token by token."
+    )

@@ -1,0 +1,135 @@
+"""What an evaluation has to say, whoever measured it: sections of prose, tables and pictures.
+
+A measure makes a `Section`; this module writes sections as Markdown, `page` as HTML. Knows neither
+models nor figures.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from concatmt.tables import markdown_table
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A paragraph, or a heading inside a section; lines stay lines."""
+
+    text: str
+    heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells of text; `**` around a cell makes it bold."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What only a page can show: HTML that is already escaped."""
+
+    html: str
+    caption: str = ""
+
+
+Block = Prose | Table | Picture
+
+
+@dataclass(slots=True)
+class Section:
+    """What one measure found."""
+
+    measure: str  # its name
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+    json: Any = None  # the same for machines
+    signatures: list[str] = field(default_factory=list)
+    # By system: what to say of it in the sentence at the top, beside the first system.
+    clauses: Mapping[str, str] = field(default_factory=dict)
+    best: str | None = None  # the system that the sentence at the top should be about
+    terms: Mapping[str, str] = field(default_factory=dict)  # words that need an explanation
+    left_out: list[str] = field(default_factory=list)  # what was not measured, and why
+    files: Mapping[str, str] = field(default_factory=dict)  # written beside the report
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An evaluation, ready to be written as Markdown, JSON or a page."""
+
+    title: str
+    sections: Sequence[Section]
+    systems: Table | None = None
+    remarks: Sequence[str] = ()  # what a reader must know before any figure
+    facts: Mapping[str, Any] = field(default_factory=dict)  # for machines: version, settings, ...
+
+    @property
+    def verdict(self) -> str:
+        """All of it in a sentence, about the best system beside the first; empty if none can."""
+        best = next((one.best for one in self.sections if one.best), None)
+        if best is None:
+            return ""
+        clauses = [one.clauses[best] for one in self.sections if best in one.clauses]
+        sentence = "; ".join(clauses)
+        return f"{sentence}." if sentence.startswith(f"{best} ") else f"{best}: {sentence}."
+
+    @property
+    def left_out(self) -> list[str]:
+        """What was not measured, each reason once."""
+        return list(dict.fromkeys(text for one in self.sections for text in one.left_out))
+
+    @property
+    def markdown(self) -> str:
+        """For a terminal and for files of text."""
+        parts = [f"# {self.title}"]
+        parts += [self.verdict] if self.verdict else []
+        if self.systems is not None:
+            parts.append(markdown_table(self.systems.header, self.systems.rows))
+        if self.remarks:
+            parts.append("\n".join(f"* {one}" for one in self.remarks))
+        for section in self.sections:
+            shown = [text for block in section.blocks if (text := _markdown(block))]
+            if not shown:
+                continue
+            parts += [f"## {section.title}", *shown]
+            if section.signatures:
+                parts.append("\n".join(f"signature: {one}" for one in section.signatures))
+        if self.left_out:
+            parts += ["## Left out", "\n".join(f"* {one}" for one in self.left_out)]
+        return "\n\n".join(parts)
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """For machines, with every signature; a measure is under its name."""
+        measured = {one.measure.replace("-", "_"): one.json for one in self.sections if one.json}
+        return {**self.facts, "verdict": self.verdict, **measured, "left_out": self.left_out}
+
+
+def _markdown(block: Block) -> str:
+    if isinstance(block, Table):
+        return markdown_table(block.header, block.rows)
+    if isinstance(block, Picture):
+        return ""
+    return f"### {block.text}" if block.heading else block.text
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell begins with a number, as in `+1.25 [0.50, 2.00]` or `< 0.001`."""
+    return re.match(r"\**(< )?[+-]?\d[\d,]*(\.\d+)?($|[\s%*(\[])", cell) is not None
+
+
+def numeric_columns(table: Table) -> list[bool]:
+    """Which columns have numbers, dashes and empty cells only."""
+    found = []
+    for place in range(len(table.header)):
+        cells = [row[place] for row in table.rows if row[place] not in ("", "-")]
+        found.append(bool(cells) and all(map(is_number, cells)))
+    return found
+
+
+def p_text(p_value: float) -> str:
+    """A p-value for reading."""
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"

@@ -1,0 +1,62 @@
+"""The measures: one file each, all behind one interface; others can be registered.
+
+A measure asks systems for what they do (answers, translations, log-probs) and makes a section of
+the report from it. Whether a system is a model or a file, it does not know.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from concatmt.errors import UserError
+from concatmt.evaluation.config import EvaluateConfig
+from concatmt.evaluation.findings import Section
+from concatmt.evaluation.measures.attention import AttentionMeasure
+from concatmt.evaluation.measures.context_use import ContextUseMeasure
+from concatmt.evaluation.measures.contrastive import ContrastiveMeasure
+from concatmt.evaluation.measures.generative import GenerativeMeasure
+from concatmt.evaluation.measures.perturbation import PerturbationMeasure
+from concatmt.evaluation.measures.quality import QualityMeasure
+from concatmt.evaluation.subjects import Deed, Subject
+from concatmt.evaluation.suite import Need, Suite
+from concatmt.settings import nearest
+
+
+class Measure(Protocol):
+    """What can be measured of systems."""
+
+    name: str  # as in --measures
+    need: Need  # what of the suite it works on
+    deed: Deed  # what it asks systems for
+
+    def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
+        """What was found; systems are compared with the first."""
+
+
+_REGISTERED: dict[str, Measure] = {}
+
+
+def register(measure: Measure) -> None:
+    """Make a measure known under its name; reports have measures in the order of registration."""
+    if measure.name in _REGISTERED:
+        raise UserError(f"two measures are called {measure.name!r}; rename one")
+    _REGISTERED[measure.name] = measure
+
+
+def measures(names: Sequence[str] | None = None) -> list[Measure]:
+    """The measures of these names, or all."""
+    for name in names or ():
+        if name not in _REGISTERED:
+            hint = nearest(name, list(_REGISTERED)) or f"; known are {', '.join(_REGISTERED)}"
+            raise UserError(f"--measures {name}: no such measure{hint}")
+    return [one for name, one in _REGISTERED.items() if names is None or name in names]
+
+
+for _one in (
+    ContrastiveMeasure(),
+    GenerativeMeasure(),
+    QualityMeasure(),
+    PerturbationMeasure(),
+    ContextUseMeasure(),
+    AttentionMeasure(),
+):
+    register(_one)

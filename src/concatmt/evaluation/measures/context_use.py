@@ -1,0 +1,228 @@
+"""How much a model uses its context: CXMI (Fernandes et al. 2021), and P-CXMI of each token (2023).
+
+CXMI with c sentences of context is the mean of log p(y | x, c) - log p(y | x, 0) over sentences,
+both from one model. Also shows documents token by token. Does not know how scores are made.
+"""
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from concatmt.decoding.inputs import Part
+from concatmt.errors import UserError
+from concatmt.evaluation.charts import Line, line_plot
+from concatmt.evaluation.config import EvaluateConfig
+from concatmt.evaluation.findings import Picture, Prose, Section, Table
+from concatmt.evaluation.resampling import (
+    Estimate,
+    cluster_numbers,
+    percentiles,
+    resampled_means,
+)
+from concatmt.evaluation.scores import Sentence
+from concatmt.evaluation.subjects import Deed, Subject, members_of
+from concatmt.evaluation.suite import Need, Suite, Text
+
+REMARK = "What context adds to the log-probability of the references, in nats."
+STRONGEST = 3.0  # nats: a token that context makes 20 times likelier has the full colour
+LEGEND = """<h3 id="documents">Documents, token by token</h3><p>References, each token coloured by
+what context adds to its log-probability (P-CXMI): <span class="token" style="background:\
+rgba(30,150,60,.6)">green</span> tokens become likelier, <span class="token" style="background:\
+rgba(200,40,40,.6)">red</span> ones less likely; hover for the gain in nats. Shown are the documents
+in which context matters most.</p>"""
+TERMS = {
+    "CXMI": "what context adds to the log-probability of the references, in nats (a nat is a"
+    " factor of 2.7); above 0 the model makes use of its context",
+    "P-CXMI": "the same for a single token",
+    "gaining": "share of sentences that become likelier with context",
+    "context": "number of sentences before the current one that the model is given",
+    "current sentence": "the last sentence of a window, the one that is translated",
+}
+HEADER = ("context", "CXMI a sentence", "95% interval", "a token", "gaining", "sentences")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """CXMI of an amount of context, in nats."""
+
+    context: int
+    sentences: int
+    per_sentence: Estimate
+    per_token: float
+    gaining: float  # share of the sentences that become likelier
+
+
+class ContextUseMeasure:
+    """The references of a text, scored with every amount of context."""
+
+    name = "context-use"
+    need: Need = "texts"
+    deed: Deed = "score"
+
+    def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
+        """CXMI of every member on every text, then documents."""
+        section = Section(self.name, "Context use", [Prose(REMARK)], json=[], terms=TERMS)
+        files: dict[str, str] = {}
+        pictures = []
+        for text in suite.texts:
+            runs: dict[str, Places] = {}
+            lines = []
+            for member in members_of(subjects):
+                if not member.sees_context:
+                    section.left_out.append(f"context use of {member.label}: it sees no context")
+                    continue
+                signature, sentences = member.scores(text)
+                found = context_use(sentences)
+                runs[member.label] = {(one.document, one.number): one for one in sentences}
+                tokens = f"p-cxmi-{len(files) + 1}.jsonl"
+                files[tokens] = "".join(
+                    json.dumps(one, ensure_ascii=False) + "\n" for one in token_gains(sentences)
+                )
+                points = [(float(one.context), one.per_sentence.value) for one in found]
+                lines.append(Line(member.label, [(0.0, 0.0), *points]))
+                section.blocks += [
+                    Prose(f"{member.label}, {text.name}", heading=True),
+                    table(found),
+                ]
+                section.signatures.append(f"{member.label}, {text.name}: {signature}")
+                section.json.append(
+                    {
+                        "run": member.label,
+                        "text": text.name,
+                        "signature": signature.to_json(),
+                        "use": [dataclasses.asdict(one) for one in found],
+                        "tokens": tokens,
+                    }
+                )
+            if lines:
+                plot = line_plot(lines, "sentences of context", "CXMI, nats a sentence")
+                section.blocks.insert(1, Picture(plot, text.name))
+                pictures += [Picture(one) for one in examples(text, runs, config)]
+        if not section.json:
+            section.blocks.clear()
+        if pictures:
+            section.blocks += [Picture(LEGEND), *pictures]
+        section.files = files
+        return section
+
+
+def context_use(sentences: Sequence[Sentence]) -> list[ContextUse]:
+    """CXMI by amount of context, with intervals over documents.
+
+    Sentences at the start of a document have no context and are left out.
+    """
+    amounts = sorted(amount for amount in sentences[0].log_probs if amount)
+    inner = [one for one in sentences if one.number > 0]
+    if not inner:
+        raise UserError("all documents have one sentence: there is no context to use")
+    gains = np.array([[sum(one.gains(amount)) for amount in amounts] for one in inner])
+    clusters = cluster_numbers(one.document for one in inner)
+    number = int(clusters.max()) + 1
+    low, high = [None] * len(amounts), [None] * len(amounts)
+    if number > 1:
+        ends = percentiles(resampled_means(gains, clusters), number)
+        low, high = ends[0].tolist(), ends[1].tolist()
+    tokens = sum(len(one.tokens) for one in inner)
+    return [
+        ContextUse(
+            amount,
+            len(inner),
+            Estimate(float(gains[:, place].mean()), low[place], high[place]),
+            float(gains[:, place].sum()) / tokens,
+            float((gains[:, place] > 0).mean()),
+        )
+        for place, amount in enumerate(amounts)
+    ]
+
+
+def table(found: Sequence[ContextUse]) -> Table:
+    """CXMI by amount of context, for reading."""
+    rows = []
+    for one in found:
+        low, high = one.per_sentence.low, one.per_sentence.high
+        rows.append(
+            (
+                str(one.context),
+                f"{one.per_sentence.value:+.3f}",
+                "-" if low is None or high is None else f"[{low:+.3f}, {high:+.3f}]",
+                f"{one.per_token:+.4f}",
+                f"{100 * one.gaining:.1f}%",
+                f"{one.sentences:,}",
+            )
+        )
+    return Table(HEADER, rows)
+
+
+def token_gains(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
+    """P-CXMI of every token of every sentence, under the largest amount of context."""
+    largest = max(sentences[0].log_probs)
+    return [
+        {
+            "document": one.document,
+            "sentence": one.number,
+            "tokens": list(one.tokens),
+            "p_cxmi": one.gains(largest),
+        }
+        for one in sentences
+    ]
+
+
+Places = Mapping[tuple[str, int], Sentence]
+
+
+def examples(text: Text, runs: Mapping[str, Places], config: EvaluateConfig) -> Iterator[str]:
+    """The documents with the largest gains over all runs, as HTML."""
+    gains: dict[str, float] = {}
+    amounts = [max(one.log_probs) for places in runs.values() for one in places.values()]
+    for places in runs.values():
+        for (document, _), one in places.items():
+            gain = sum(one.gains(max(one.log_probs)))
+            gains[document] = gains.get(document, 0.0) + gain
+    chosen = sorted(gains, key=lambda name: -gains[name])[: config.examples]
+    parts = {part.document: part for part in text.parts(config.documents)}
+    for name in chosen:
+        part = parts.get(name) or _without_source(name, runs)
+        yield _document(f"{text.name}, document {name}", part, runs, max(amounts))
+
+
+def _without_source(name: str, runs: Mapping[str, Places]) -> Part:
+    """A document of which only scores are known: its sentences stand for themselves."""
+    number = 1 + max(place for places in runs.values() for doc, place in places if doc == name)
+    return Part(name, source=[""] * number)
+
+
+def _document(title: str, part: Part, runs: Mapping[str, Places], context: int) -> str:
+    """A row for each sentence: its context, itself, and its reference as each run sees it."""
+    heads = "".join(f"<th>{escape(run)}</th>" for run in runs)
+    rows = []
+    for number, source in enumerate(part.source):
+        before = "<br>".join(map(escape, part.source[max(0, number - context) : number]))
+        cells = [_tokens(places.get((part.document, number))) for places in runs.values()]
+        tokens = "".join(f"<td>{cell}</td>" for cell in cells)
+        rows.append(f'<tr><td class="context">{before}</td><td>{escape(source)}</td>{tokens}</tr>')
+    return (
+        f'<h4>{escape(title)}</h4><div class="wide"><table class="document"><tr><th>context</th>'
+        f"<th>current sentence</th>{heads}</tr>{''.join(rows)}</table></div>"
+    )
+
+
+def _tokens(sentence: Sentence | None) -> str:
+    """Each token coloured by its P-CXMI under the largest context."""
+    if sentence is None:
+        return ""
+    gains = sentence.gains(max(sentence.log_probs))
+    return " ".join(
+        f'<span class="token" style="background:{_colour(gain)}" title="{gain:+.2f}">'
+        f"{escape(token)}</span>"
+        for token, gain in zip(sentence.tokens, gains, strict=True)
+    )
+
+
+def _colour(gain: float) -> str:
+    strength = min(1.0, abs(gain) / STRONGEST)
+    return f"rgba({'30,150,60' if gain > 0 else '200,40,40'},{strength:.2f})"

@@ -1,0 +1,288 @@
+"""Contrastive accuracy: how often a system prefers the right translation to the wrong ones.
+
+Also shows accuracies for other measures. Knows outcomes, not how they came about.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from concatmt import __version__
+from concatmt.evaluation.accuracy import ALPHA, Difference, Figure, figures
+from concatmt.evaluation.charts import DotRow, details, dot_plot
+from concatmt.evaluation.config import EvaluateConfig
+from concatmt.evaluation.findings import Block, Picture, Prose, Section, Table, p_text
+from concatmt.evaluation.likelihood import Likelihood, likelihoods
+from concatmt.evaluation.outcomes import System
+from concatmt.evaluation.resampling import LEVEL, Estimate
+from concatmt.evaluation.subjects import Deed, Subject, joined
+from concatmt.evaluation.suite import Need, Suite
+
+HEADER = ("figure", "system", "accuracy", "interval", "chance", "n", "difference", "p")
+COMPACT = ("all", "context", "phenomenon")  # kinds of figures in the plot that is always shown
+BOUNDS = "The best accuracy of observers that see the current sentence, or so much of the window"
+TERMS = {
+    "accuracy": "share of items that are right, in per cent; of m equally good candidates 1/m",
+    "chance": "the accuracy of guessing: the mean of 1 / number of candidates",
+    "interval": "95% interval over documents (and seeds): what other documents could have given",
+    "n": "number of items (or orbits) behind a figure",
+    "difference": "to the first system, with its interval; bold: survives Holm's correction",
+    "p": "probability of so large a difference between equally good systems, after Holm's"
+    " correction for all differences of the table",
+    "orbit": "items with the same sentence and candidates in different contexts; all must be right",
+    "d=1": "the deciding word stands one sentence back; d=0 is the current sentence itself",
+    "conflict": "another sentence has a cue that points to a wrong candidate",
+    "items that need context": "all items but those that the current sentence decides (d=0) and"
+    " those whose cue no window reaches",
+    "seed": "a run that differs from another only in its random numbers",
+}
+
+
+class ContrastiveMeasure:
+    """Candidates are scored by the model; the best should be the right one."""
+
+    name = "contrastive"
+    need: Need = "sets"
+    deed: Deed = "contrast"
+
+    def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
+        """Accuracies by phenomenon, distance and orbit."""
+        systems = [
+            System(
+                one.name,
+                tuple(joined(m, [m.contrast(test) for test in suite.sets]) for m in one.members),
+            )
+            for one in subjects
+        ]
+        section = accuracy_section(systems, self.name, "Contrastive accuracy")
+        section.blocks += _bounds(suite.bounds)
+        verb = "prefers the right translation in"
+        section.clauses = {one.name: clause(section.json, one.name, verb) for one in systems}
+        section.best = best(section.json, systems)
+        return section
+
+
+def accuracy_section(systems: Sequence[System], measure: str, title: str) -> Section:
+    """Plots, headlines and tables of systems whose outcomes are known."""
+    found = figures(systems)
+    of_model = likelihoods(systems)
+    blocks: list[Block] = [
+        *plots(found, systems),
+        Prose(headlines(found, systems)),
+        accuracy_table(found, systems),
+    ]
+    if of_model:
+        blocks.append(likelihood_table(of_model))
+    details = accuracy_json(found, systems, measure)
+    details["log_probs"] = [dataclasses.asdict(one) for one in of_model]
+    signatures = [f"{file.path}: {file.signature}" for one in systems for file in one.files]
+    return Section(measure, title, blocks, details, signatures, terms=TERMS)
+
+
+def headline_figure(details: Mapping[str, Any]) -> dict[str, Any]:
+    """The items that need context, or all of them."""
+    found = {one["kind"]: one for one in reversed(details["figures"])}
+    figure: dict[str, Any] = found.get("context", found["all"])
+    return figure
+
+
+def best(details: Mapping[str, Any], systems: Sequence[System]) -> str:
+    """The system with the highest accuracy; of equals the last, which has something to compare."""
+    of_systems = headline_figure(details)["systems"]
+    return max(reversed(systems), key=lambda one: float(of_systems[one.name]["accuracy"])).name
+
+
+def clause(details: Mapping[str, Any], name: str, verb: str) -> str:
+    """An accuracy in words, beside that of the first system and chance."""
+    figure = headline_figure(details)
+    first = next(iter(figure["systems"]))
+    what = "items that need context" if figure["kind"] == "context" else "items"
+    of_system = figure["systems"][name]
+    text = f"{name} {verb} {100 * of_system['accuracy']:.1f}% of {figure['items']:,} {what}"
+    if name != first:
+        text += f", {first} in {100 * figure['systems'][first]['accuracy']:.1f}%"
+    if figure["chance"] is not None:
+        text += f", chance {100 * figure['chance']:.1f}%"
+    if name != first and of_system["p_holm"] > ALPHA:
+        text += " (the difference could be chance)"
+    return text
+
+
+def plots(found: Sequence[Figure], systems: Sequence[System]) -> list[Block]:
+    """Levels by phenomenon; the rest and the differences to the first can be opened."""
+    names = [one.name for one in systems]
+    compact = [one for one in found if one.kind in COMPACT]
+    others = [one for one in found if one.kind not in COMPACT]
+    caption = "Dots with 95% intervals; the upright line is the chance level."
+    blocks: list[Block] = [Picture(dot_plot(_levels(compact), names, "%"), caption)]
+    if others:
+        plot = dot_plot(_levels(others), names, "%")
+        blocks.append(Picture(details("By distance, conflict, orbit and aggregate", plot)))
+    if len(systems) > 1:
+        plot = dot_plot(_differences(found), names, "points", first=1)
+        title = f"Difference to {names[0]}: filled dots are significant after Holm's correction"
+        blocks.append(Picture(details(title, plot)))
+    return blocks
+
+
+def _levels(found: Sequence[Figure]) -> list[DotRow]:
+    return [DotRow(f.name, f"{f.count:,}", per_cent(f.accuracies), chance(f)) for f in found]
+
+
+def _differences(found: Sequence[Figure]) -> list[DotRow]:
+    rows = []
+    for figure in found:
+        compared = [one for one in figure.differences if one is not None]
+        estimates = per_cent([one.estimate for one in compared])
+        filled = [one.survives for one in compared]
+        rows.append(DotRow(figure.name, f"{figure.count:,}", estimates, 0.0, filled))
+    return rows
+
+
+def per_cent(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Fractions times 100."""
+    return [
+        Estimate(
+            100 * one.value,
+            None if one.low is None else 100 * one.low,
+            None if one.high is None else 100 * one.high,
+        )
+        for one in estimates
+    ]
+
+
+def chance(figure: Figure) -> float | None:
+    """In per cent."""
+    return None if figure.chance is None else 100 * figure.chance
+
+
+def headlines(found: Sequence[Figure], systems: Sequence[System]) -> str:
+    """One line per system: accuracy over all items, with chance, interval and number of items."""
+    lines = []
+    figure = found[0]
+    for system, accuracy in zip(systems, figure.accuracies, strict=True):
+        parts = [f"accuracy {_percent(accuracy.value)}"]
+        if figure.chance is not None:
+            parts.append(f"chance {_percent(figure.chance)}")
+        parts.append(f"{LEVEL:.0%} interval {_interval(accuracy)}")
+        parts.append(f"n = {figure.count:,} items in {figure.clusters:,} clusters")
+        seeds = len(system.files)
+        parts.append(f"{seeds} seeds" if seeds > 1 else "one run, so without seed noise")
+        lines.append(f"{system.name}: {', '.join(parts)}")
+    return "\n".join(lines)
+
+
+def accuracy_table(found: Sequence[Figure], systems: Sequence[System]) -> Table:
+    """All figures of all systems; p-values are Holm's, over all differences of the table."""
+    rows = []
+    for figure in found:
+        for place, system in enumerate(systems):
+            estimate, difference = figure.accuracies[place], figure.differences[place]
+            rows.append(
+                (
+                    figure.name,
+                    system.name,
+                    _percent(estimate.value),
+                    _interval(estimate),
+                    "-" if figure.chance is None else _percent(figure.chance),
+                    f"{figure.count:,}",
+                    *_difference(difference),
+                )
+            )
+    return Table(HEADER, rows)
+
+
+def _difference(difference: Difference | None) -> tuple[str, str]:
+    if difference is None:
+        return "", ""
+    text = f"{100 * difference.estimate.value:+.2f} {_interval(difference.estimate, sign=True)}"
+    return f"**{text}**" if difference.survives else text, p_text(difference.adjusted)
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2f}"
+
+
+def _interval(estimate: Estimate, sign: bool = False) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "-"
+    form = "+.2f" if sign else ".2f"
+    return f"[{100 * estimate.low:{form}}, {100 * estimate.high:{form}}]"
+
+
+def accuracy_json(
+    found: Sequence[Figure], systems: Sequence[System], measure: str
+) -> dict[str, Any]:
+    """The same for machines, with every signature; numbers are fractions, not per cent."""
+    return {
+        "measure": measure,
+        "version": __version__,
+        "level": LEVEL,
+        "systems": [
+            {
+                "name": system.name,
+                "runs": [
+                    {"file": file.path, "signature": file.signature.to_json()}
+                    for file in system.files
+                ],
+            }
+            for system in systems
+        ],
+        "figures": [_figure_json(figure, systems) for figure in found],
+    }
+
+
+def _figure_json(figure: Figure, systems: Sequence[System]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "kind": figure.kind,
+        "name": figure.name,
+        "items": figure.count,
+        "clusters": figure.clusters,
+        "chance": figure.chance,
+        "systems": {},
+    }
+    for system, estimate, difference in zip(
+        systems, figure.accuracies, figure.differences, strict=True
+    ):
+        one: dict[str, Any] = {"accuracy": estimate.value, "interval": _ends(estimate)}
+        if difference is not None:
+            one["difference"] = difference.estimate.value
+            one["difference_interval"] = _ends(difference.estimate)
+            one["p"] = difference.p_value
+            one["p_holm"] = difference.adjusted
+        found["systems"][system.name] = one
+    return found
+
+
+def _ends(estimate: Estimate) -> list[float] | None:
+    if estimate.low is None or estimate.high is None:
+        return None
+    return [estimate.low, estimate.high]
+
+
+def likelihood_table(found: Sequence[Likelihood]) -> Table:
+    """Log-probabilities of the right candidate, run by run."""
+    rows = []
+    for one in found:
+        gain = p_value = ""
+        if one.difference is not None and one.p_value is not None:
+            gain = f"{one.difference.value:+.3f} {_nats(one.difference)}"
+            gain = f"**{gain}**" if one.p_value <= ALPHA else gain
+            p_value = p_text(one.p_value)
+        level = one.estimate
+        rows.append((one.system, f"{level.value:.3f}", _nats(level), gain, p_value))
+    return Table(("system", "log-prob of the right one", "interval", "difference", "p"), rows)
+
+
+def _nats(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "-"
+    return f"[{estimate.low:+.3f}, {estimate.high:+.3f}]"
+
+
+def _bounds(bounds: Mapping[str, Mapping[str, float]]) -> list[Block]:
+    if not bounds:
+        return []
+    observers = list(next(iter(bounds.values())))
+    rows = [(task, *(f"{best[name]:.1f}" for name in observers)) for task, best in bounds.items()]
+    return [Prose(BOUNDS, heading=True), Table(("task", *observers), rows)]

@@ -1,0 +1,72 @@
+"""Generative accuracy: does a translation have the expected form, and none of the wrong ones?
+
+As ctxpro does it: in the current sentence, in lower case, without punctuation, whole words. Wrong
+forms are looked for where a set has some. Does not know how the translations were made.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from concatmt.errors import UserError
+from concatmt.evaluation.config import EvaluateConfig, WrongForms
+from concatmt.evaluation.expectations import Expectation, normalise
+from concatmt.evaluation.findings import Section
+from concatmt.evaluation.measures.contrastive import accuracy_section, best, clause
+from concatmt.evaluation.outcomes import OutcomeFile, System
+from concatmt.evaluation.subjects import Deed, Member, Subject, joined
+from concatmt.evaluation.suite import Need, Suite
+from concatmt.evaluation.translations import TranslationFile
+from concatmt.signature import Signature
+
+
+class GenerativeMeasure:
+    """Items are translated, and searched for forms."""
+
+    name = "generative"
+    need: Need = "expected"
+    deed: Deed = "translate"
+
+    def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
+        """Accuracies by phenomenon, distance and orbit."""
+
+        def outcomes(member: Member) -> OutcomeFile:
+            parts = [
+                judge(member.translate_items(one), one.items, config.wrong_forms)
+                for one in suite.expected
+            ]
+            return joined(member, parts)
+
+        systems = [System(one.name, tuple(map(outcomes, one.members))) for one in subjects]
+        section = accuracy_section(systems, self.name, "Generative accuracy")
+        verb = "writes the expected form in"
+        section.clauses = {one.name: clause(section.json, one.name, verb) for one in systems}
+        section.best = best(section.json, systems)
+        return section
+
+
+def is_right(translation: str, expected: Sequence[str], wrong: Sequence[str]) -> bool:
+    """Whether all expected forms occur, and none of the wrong ones; a form may be several words."""
+    text = normalise(translation)
+    return all(normalise(form) in text for form in expected) and not any(
+        normalise(form) in text for form in wrong
+    )
+
+
+def judge(
+    file: TranslationFile, expectations: Sequence[Expectation], wrong_forms: WrongForms = "absent"
+) -> OutcomeFile:
+    """Outcomes of a file of translations in which every item is a document of its own."""
+    translated = dict(zip(file.names, file.text.documents, strict=True))
+    outcomes = []
+    for one in expectations:
+        sentences = translated.get(one.item.id)
+        if sentences is None:
+            raise UserError(
+                f"{file.path}: no document {one.item.id!r}; translate the items themselves, with"
+                " --format jsonl ('concatmt export items' makes documents of a set)"
+            )
+        right = is_right(sentences[-1], one.expected, () if wrong_forms == "ignored" else one.wrong)
+        outcomes.append(replace(one.item, right=float(right)))
+    values = file.signature.values if file.signature else {}
+    signature = Signature({**values, "measure": "generative", "wrong_forms": wrong_forms})
+    return OutcomeFile(file.path, signature, tuple(outcomes))
