@@ -1,14 +1,18 @@
 """Work on a stream of inputs with several processes, results in order, memory bounded."""
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing import get_context
+from types import ModuleType
 from typing import TypeVar
 
 from concatmt.errors import UserError
+from concatmt.plugins import load_plugins
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -24,18 +28,35 @@ def map_in_order(job: Callable[[A], B], inputs: Iterator[A], workers: int) -> It
     if len(head) < 2 or workers == 1:
         yield from map(job, chain(head, inputs))
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=load_plugins) as pool:
         waiting: deque[Future[B]] = deque()
         try:
             for item in chain(head, inputs):
                 if len(waiting) >= 2 * workers:
                     yield waiting.popleft().result()
-                waiting.append(pool.submit(job, item))
+                with _without_main():
+                    waiting.append(pool.submit(job, item))  # which may start a process
             while waiting:
                 yield waiting.popleft().result()
         finally:
             for future in waiting:
                 future.cancel()
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Start processes that do not import the program that runs here.
+
+    They would otherwise run a script again that has no `if __name__ == "__main__":`, and nothing
+    that they work with comes from it.
+    """
+    program = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = program
 
 
 def count_from_environment(name: str, default: str) -> int:

@@ -2,7 +2,8 @@
 
 Some virtual machines announce AMX but have no tile for it: the first product in int8 or bfloat16
 kills the process by an illegal instruction (oneDNN's issue 5689, mended by its pull request 5801 in
-the same way; torch 2.13 has an older oneDNN). Must run before that product; does not know torch.
+the same way; torch 2.13 has an older oneDNN). Asked where int8 or bfloat16 is, before the first
+product; does not know torch.
 """
 
 import ctypes

@@ -29,17 +29,34 @@ class Settings(BaseModel):
 S = TypeVar("S", bound=Settings)
 
 
-def load_settings(cls: type[S], config: str | Path, overrides: Sequence[str] = ()) -> S:
-    """Read `config` (a YAML file or the name of a preset), apply `a.b=c` overrides, check all."""
+Overrides = Sequence[str] | Mapping[str, Any]  # ["a.b=c"] as after --set, or {"a.b": c}
+
+
+def load_settings(
+    cls: type[S], config: str | Path | Mapping[str, Any], overrides: Overrides = ()
+) -> S:
+    """Read `config` (a YAML file, the name of a preset, or a tree), apply overrides, check all."""
     tree, origin = _read(config)
     return parse_settings(cls, overridden(tree, overrides), origin)
 
 
-def overridden(tree: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
-    """A tree of plain values after `a.b=c` overrides."""
+def overridden(tree: Mapping[str, Any], overrides: Overrides) -> dict[str, Any]:
+    """A tree of plain values after overrides."""
     result = copy.deepcopy(dict(tree))
+    if isinstance(overrides, Mapping):
+        for path, value in overrides.items():
+            _put(result, path, copy.deepcopy(value), f"{path!r}")
+        return result
     for override in overrides:
-        _apply(result, override)
+        path, equals, text = override.partition("=")
+        where = f"--set {override!r}"
+        if not equals:
+            raise UserError(f"{where}: write it as key.subkey=value")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise UserError(f"{where}: the value is not valid YAML") from error
+        _put(result, path, value, where)
     return result
 
 
@@ -70,7 +87,9 @@ def nearest(name: str, names: Sequence[str]) -> str:
     return f"; did you mean {match[0]!r}?" if match else ""
 
 
-def _read(config: str | Path) -> tuple[dict[str, Any], str]:
+def _read(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    if isinstance(config, Mapping):
+        return dict(config), "settings"
     path = Path(config)
     if path.is_file():
         try:
@@ -95,21 +114,17 @@ def _read(config: str | Path) -> tuple[dict[str, Any], str]:
     return tree, origin
 
 
-def _apply(tree: dict[str, Any], override: str) -> None:
-    path, equals, value = override.partition("=")
+def _put(tree: dict[str, Any], path: str, value: Any, where: str) -> None:
+    """Set what is at `path` in the tree; `where` is the override, for messages."""
     keys = path.strip().split(".")
-    if not equals or not all(keys):
-        raise UserError(f"--set {override!r}: write it as key.subkey=value")
-    node = tree
+    if not all(keys):
+        raise UserError(f"{where}: write it as key.subkey=value")
     for key in keys[:-1]:
-        child = node.setdefault(key, {})
+        child = tree.setdefault(key, {})
         if not isinstance(child, dict):
-            raise UserError(f"--set {override!r}: {key!r} holds a value, it has no keys below it")
-        node = child
-    try:
-        node[keys[-1]] = yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise UserError(f"--set {override!r}: the value is not valid YAML") from error
+            raise UserError(f"{where}: {key!r} holds a value, it has no keys below it")
+        tree = child
+    tree[keys[-1]] = value
 
 
 def _describe(cls: type[Settings], problem: Any, options: Mapping[str, str]) -> str:

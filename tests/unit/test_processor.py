@@ -10,7 +10,7 @@ import pytest
 from concatmt import processor
 
 PRODUCTS = """
-import concatmt, torch
+import torch
 from concatmt.decoding.quantize import QuantizedLinear
 x, weight = torch.ones(64, 64), torch.ones(64, 64)
 assert (QuantizedLinear(weight, None)(x) - 64).abs().max() < 1e-3

@@ -21,6 +21,7 @@ import typer.core
 from concatmt import __version__
 from concatmt.cli.help import HELP_ALL, group_help, options_table, verb_help
 from concatmt.errors import UserError
+from concatmt.plugins import load_plugins
 
 # Newer versions of typer carry a click of their own: its base class is reached through typer.
 UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
@@ -39,6 +40,7 @@ VERBS = (
     *("figure", "import-fairseq", "perturb", "show", "stats", "sweep"),
 )
 GLOBAL_OPTIONS = (
+    ("--plugin FILE", "Load a plug-in, a file or a module; may be given several times."),
     ("--version", "Show the version."),
     ("--debug", "Show tracebacks of errors."),
     ("-h, --help", "Show this message."),
@@ -167,6 +169,9 @@ def main() -> None:
     Verb.show_all = HELP_ALL in arguments
     arguments = ["--help" if argument == HELP_ALL else argument for argument in arguments]
     try:
+        arguments, plugins = _taken(arguments, "--plugin")
+        if "--help" not in arguments and "-h" not in arguments:
+            load_plugins(plugins)
         status = app(args=arguments, prog_name="concatmt", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
@@ -191,6 +196,24 @@ def main() -> None:
         sys.exit(130)
     finally:
         gc.freeze()  # the end of the process frees what is left, without a look at every object
+
+
+def _taken(arguments: list[str], option: str) -> tuple[list[str], list[str]]:
+    """Arguments without an option that may stand anywhere, and the values that it was given."""
+    rest: list[str] = []
+    values: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == option:
+            value = next(words, None)
+            if value is None:
+                raise UserError(f"{option}: give its value")
+            values.append(value)
+        elif word.startswith(f"{option}="):
+            values.append(word.removeprefix(f"{option}="))
+        else:
+            rest.append(word)
+    return rest, values
 
 
 def _mend_streams() -> None:

@@ -34,7 +34,8 @@ class Entry:
 
 def verb_help(path: str, function: Callable[..., Any], everything: bool) -> str:
     """The help of one command; without `everything`, options that belong to a group are named."""
-    entries = [_entry(one) for one in inspect.signature(function).parameters.values()]
+    parameters = inspect.signature(function).parameters.values()
+    entries = [entry for one in parameters if (entry := _entry(one)) is not None]
     arguments = [entry for entry in entries if entry.is_argument]
     options = [entry for entry in entries if not entry.is_argument]
     usage = " ".join([path, *(entry.name for entry in arguments), "[OPTIONS]"])
@@ -82,13 +83,15 @@ def documentation(text: str) -> str:
     return "\n\n".join(blocks)
 
 
-def _entry(parameter: inspect.Parameter) -> Entry:
+def _entry(parameter: inspect.Parameter) -> Entry | None:
     kind, info = parameter.annotation, None
     for part in getattr(kind, "__metadata__", ()):
         if isinstance(part, OptionInfo | ArgumentInfo):
             info = part
     kind = getattr(kind, "__origin__", kind)
     assert info is not None, f"{parameter.name}: not annotated"
+    if info.hidden:
+        return None
     text = info.help or ""
     required = parameter.default is inspect.Parameter.empty
     if isinstance(info, ArgumentInfo):

@@ -32,16 +32,11 @@ def prepare(
 
         concatmt prepare newtest.yaml --output test --text data
     """
-    from concatmt.config import Config
-    from concatmt.corpus.prepare import prepare as run
-    from concatmt.settings import load_settings
-    from concatmt.text.pipeline import TextPipeline
+    from concatmt.api import prepare_and_report
 
-    corpus, text_settings = load_settings(Config, config, set_ or []).to_prepare()
-    pipeline = TextPipeline.load(text / "text") if text else None
-    if pipeline is not None:
-        text_settings = pipeline.settings
-    store, report = run(corpus, text_settings, output, pipeline, workers)
+    store, report = prepare_and_report(
+        config, output, settings=set_ or [], text=text, workers=workers
+    )
     for line in report.mended:
         print(f"note: {line}", file=sys.stderr)
     for split, reasons in report.dropped.items():

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from concatmt.decoding.buffers import KeptRows
 from concatmt.model.linear import ACTIVATIONS
+from concatmt.processor import avoid_missing_tiles
 
 STEPS = 127  # values of an activation on either side of 0
 OFFSET = 128  # activations are unsigned: the fast product is uint8 by int8
@@ -29,6 +30,7 @@ class QuantizedLinear(nn.Module):
     def __init__(self, weight: Tensor, bias: Tensor | None, positive: bool = False) -> None:
         """weight: (out, in) float32; `positive`: x never has values below 0."""
         super().__init__()
+        avoid_missing_tiles()
         scales = weight.abs().amax(dim=1).clamp_(min=1e-12).div_(WEIGHT_STEPS)
         rounded = weight.div(scales[:, None]).round_().to(torch.int8)
         self.packed = torch.ops.onednn.qlinear_prepack(rounded, None)

@@ -23,6 +23,7 @@ from concatmt.corpus.batches import BatchStream
 from concatmt.corpus.windows import Windows
 from concatmt.errors import UserError
 from concatmt.model.transformer import Transformer
+from concatmt.processor import avoid_missing_tiles
 from concatmt.training.checkpoints import Checkpoints
 from concatmt.training.config import TrainingConfig
 from concatmt.training.objective import Objective, Totals, seed_batch, totals_of
@@ -272,6 +273,7 @@ class Trainer:
     def _precision(self) -> AbstractContextManager[object]:
         if self.config.precision == "fp32":
             return nullcontext()
+        avoid_missing_tiles()
         dtype = torch.bfloat16 if self.config.precision == "bf16" else torch.float16
         return torch.autocast(self.processes.device.type, dtype=dtype)
 

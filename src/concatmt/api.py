@@ -1,0 +1,115 @@
+"""The verbs as functions: what `concatmt VERB` does, for scripts and notebooks.
+
+Each takes what its verb takes, paths and settings, and returns objects instead of printing. Bad
+input is a `UserError` with one line. Users take these from the package: `concatmt.prepare`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from concatmt.config import Config
+from concatmt.corpus.prepare import PrepareReport
+from concatmt.corpus.prepare import prepare as _prepare
+from concatmt.corpus.store import Store
+from concatmt.decoding.config import PoolConfig
+from concatmt.decoding.document_scores import DocumentScorer, SentenceScore
+from concatmt.decoding.inputs import Part
+from concatmt.decoding.loading import LoadedModel
+from concatmt.errors import UserError
+from concatmt.model.systems import parse_system
+from concatmt.settings import load_settings
+from concatmt.text.pipeline import TextPipeline
+from concatmt.training.run import Run
+from concatmt.training.train import Task
+from concatmt.training.train import train as _train
+
+Given = str | Path | Mapping[str, Any]  # a YAML file, the name of a preset, or the settings
+Changes = Mapping[str, Any] | Sequence[str]  # {"text.size": 8000}, or ["text.size=8000"]
+
+
+def prepare(
+    config: Given,
+    output: str | Path,
+    *,
+    settings: Changes = (),
+    text: str | Path | None = None,
+    workers: int | None = None,
+) -> Store:
+    """Turn parallel documents into a vocabulary and a store, which is written to `output`.
+
+    `text` is a store or a model whose text pipeline is used; by default one is learnt. `workers`
+    are processes, by default one for each core.
+    """
+    return prepare_and_report(config, output, settings=settings, text=text, workers=workers)[0]
+
+
+def prepare_and_report(
+    config: Given,
+    output: str | Path,
+    *,
+    settings: Changes = (),
+    text: str | Path | None = None,
+    workers: int | None = None,
+) -> tuple[Store, PrepareReport]:
+    """As `prepare`, with what happened on the way: what was mended and what was dropped."""
+    corpus, text_settings = load_settings(Config, config, settings).to_prepare()
+    pipeline = None
+    if text is not None:
+        pipeline = TextPipeline.load(Path(text) / "text")
+        text_settings = pipeline.settings
+    return _prepare(corpus, text_settings, Path(output), pipeline, workers)
+
+
+def train(
+    config: Given,
+    *,
+    data: str | Path,
+    system: str,
+    output: str | Path,
+    seed: int = 1,
+    settings: Changes = (),
+) -> Path:
+    """Train a system on a store; returns the model directory, inside the run directory `output`.
+
+    Called again with the same arguments, it goes on where it was interrupted.
+    """
+    chosen = load_settings(Config, config, settings)
+    task = Task(Path(data), parse_system(system), chosen.model, chosen.training, seed)
+    if not _train(task, Path(output)):
+        raise UserError(f"{output}: stopped before the end; train again to go on")
+    return Run(Path(output)).model
+
+
+def score(
+    model: str | Path,
+    documents: Sequence[tuple[Sequence[str], Sequence[str]]],
+    *,
+    context: int | Sequence[int] | None = None,
+    int8: bool = False,
+    pool: PoolConfig | None = None,
+) -> list[SentenceScore]:
+    """Log-probabilities of given translations: of each token of each sentence.
+
+    A document is a pair of lists, its sentences and their translations. `context` is how many
+    sentences before a sentence the model sees, by default all that it was made for; several
+    amounts are scored one by one.
+    """
+    loaded = LoadedModel.load(Path(model), int8)
+    if context is None:
+        context = loaded.engine.config.system.sentences - 1
+    contexts = [context] if isinstance(context, int) else list(context)
+    parts = [_part(number, *document) for number, document in enumerate(documents, start=1)]
+    scorer = DocumentScorer(loaded, contexts, pool or PoolConfig())
+    return [sentence for of_part in scorer.scores(parts) for sentence in of_part]
+
+
+def _part(number: int, source: Sequence[str], target: Sequence[str]) -> Part:
+    # A string is a sequence of strings too: its letters would be scored one by one.
+    if isinstance(source, str) or isinstance(target, str):
+        raise UserError(f"document {number}: give lists of sentences, not strings")
+    if len(source) != len(target):
+        raise UserError(
+            f"document {number}: {len(source)} sentences, but {len(target)} translations"
+        )
+    return Part(str(number), source=list(source), gold=list(target))

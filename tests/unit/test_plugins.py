@@ -1,0 +1,118 @@
+"""Loading of plug-ins."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from concatmt import plugins
+from concatmt.parallel import map_in_order
+from tests.conftest import Command
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is loaded, and nothing that a test loads stays."""
+    monkeypatch.setattr(plugins, "_loaded", {})
+    monkeypatch.setenv(plugins.VARIABLE, "")
+
+
+def write(folder: Path, name: str, source: str) -> Path:
+    path = folder / name
+    path.write_text(source)
+    return path
+
+
+def test_a_file_is_imported_once_and_knows_that_it_is_a_plug_in(tmp_path: Path) -> None:
+    source = (
+        "import os\nfrom concatmt.plugins import origin\n"
+        "os.environ['SEEN'] = os.environ.get('SEEN', '') + origin() + ';'\n"
+    )
+    path = write(tmp_path, "mine.py", source)
+    try:
+        plugins.load_plugin(path)
+        plugins.load_plugins([str(path)])
+        assert os.environ["SEEN"] == f"{path};"
+    finally:
+        os.environ.pop("SEEN", None)
+    assert plugins.origin() is None
+
+
+def test_a_module_is_imported_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a_plug_in_of_mine.py", "LOADED = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.load_plugin("a_plug_in_of_mine")
+    assert sys.modules["a_plug_in_of_mine"].LOADED
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (None, "mine.py: no such file"),
+        ("1 / 0\n", "mine.py: ZeroDivisionError: division by zero; --debug shows where"),
+        ("x = (\n", "mine.py: SyntaxError: '(' was never closed"),
+        (
+            "from concatmt.errors import UserError\nraise UserError('two are called x')\n",
+            "mine.py: two are called x",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_plug_in_is_one_line(
+    source: str | None, message: str, tmp_path: Path, concatmt: Command
+) -> None:
+    if source is not None:
+        write(tmp_path, "mine.py", source)
+    for arguments in (["--plugin", "mine.py", "stats", "x"], ["stats", "x", "--plugin=mine.py"]):
+        failed = concatmt(*arguments)
+        assert failed.returncode == 2
+        assert failed.stderr.count("\n") == 1
+        assert message in failed.stderr
+
+
+def test_the_option_wants_a_value_and_is_left_alone_by_help(concatmt: Command) -> None:
+    assert (
+        concatmt("stats", "x", "--plugin").stderr == "concatmt: error: --plugin: give its value\n"
+    )
+    assert concatmt("--plugin", "nowhere.py", "stats", "--help").returncode == 0
+
+
+def seen(_: int) -> str:
+    return os.environ.get("SEEN", "")
+
+
+def test_worker_processes_load_the_same_plug_ins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, "mine.py", "import os\nos.environ['SEEN'] = str(os.getpid())\n")
+    try:
+        plugins.load_plugin(path)
+        ours = os.environ["SEEN"]
+        found = set(map_in_order(seen, iter(range(4)), 2))
+    finally:
+        os.environ.pop("SEEN", None)
+    assert "" not in found
+    assert ours not in found
+
+
+def test_commands_that_are_started_load_them_too(tmp_path: Path) -> None:
+    path = write(tmp_path, "mine.py", "print('loaded')\n")
+    plugins.load_plugin(path)
+    code = "from concatmt.plugins import load_plugins; load_plugins()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout == "loaded\n"
+
+
+def test_installed_packages_name_theirs_as_entry_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package's metadata is what pip writes: a folder with two files."""
+    write(tmp_path, "some_package.py", "LOADED = True\n")
+    metadata = tmp_path / "some_package-1.0.dist-info"
+    metadata.mkdir()
+    write(metadata, "METADATA", "Metadata-Version: 2.1\nName: some-package\nVersion: 1.0\n")
+    write(metadata, "entry_points.txt", f"[{plugins.GROUP}]\nsome = some_package\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.load_plugins()
+    assert sys.modules["some_package"].LOADED
