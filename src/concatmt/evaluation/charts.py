@@ -29,6 +29,7 @@ class DotRow:
     estimates: Sequence[Estimate]
     mark: float | None = None  # an upright line: chance, or zero
     filled: Sequence[bool] = ()  # all, if it is empty
+    hint: str = ""  # what the label means
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,12 @@ def ticks(low: float, high: float, number: int = 5) -> list[float]:
     return [round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def legend(names: Sequence[str], first: int = 0) -> str:
-    """Names with their colours; the first of them has the colour number `first`."""
+def legend(names: Sequence[str], colours: Sequence[str] = ()) -> str:
+    """Names with their colours, which are those of their places in `colours`."""
     keys = "".join(
-        f'<span class="key"><i class="c{place % COLOURS}"></i>{escape(name)}</span>'
-        for place, name in enumerate(names, start=first)
+        f'<span class="key"><i class="c{(colours or names).index(name) % COLOURS}"></i>'
+        f"{escape(name)}</span>"
+        for name in names
     )
     return f'<p class="legend">{keys}</p>'
 
@@ -96,12 +98,18 @@ def dot_plot(rows: Sequence[DotRow], names: Sequence[str], unit: str, first: int
             dots.append(f'<b class="dot {colour}" style="{where}" title="{title}"></b>')
         height = f"height:{max(22, 9 * len(shown) + 6)}px"
         found.append(
-            f'<div class="row"><span class="label">{escape(row.label)} <small>{row.note}</small>'
+            f'<div class="row"><span class="label">{hinted(row.label, row.hint)}'
+            f" <small>{row.note}</small>"
             f'</span><div class="track" style="{height}">{"".join(dots)}</div></div>'
         )
     numbers = "".join(f'<span style="left:{place(value)}">{value:g}</span>' for value in marks)
     axis = f'<div class="row axis"><span class="label">{unit}</span><div>{numbers}</div></div>'
-    return f'{legend(shown, first)}<div class="dots">{"".join(found)}{axis}</div>'
+    return f'{legend(shown, names)}<div class="dots">{"".join(found)}{axis}</div>'
+
+
+def hinted(text: str, hint: str) -> str:
+    """Text with its meaning on hover, if it has one."""
+    return f'<abbr title="{escape(hint)}">{escape(text)}</abbr>' if hint else escape(text)
 
 
 def bar_plot(values: Mapping[str, float], name: str) -> str:
@@ -109,7 +117,7 @@ def bar_plot(values: Mapping[str, float], name: str) -> str:
     most = max([*values.values(), 1e-9])
     rows = []
     for number, (system, value) in enumerate(values.items()):
-        width = f"width:{100 * max(value, 0.0) / most:.1f}%"
+        width = f"width:calc((100% - 3.5rem) * {max(value, 0.0) / most:.4f})"
         rows.append(
             f'<div class="row"><span class="label">{escape(system)}</span><div class="bar">'
             f'<i class="c{number % COLOURS}" style="{width}"></i><b>{value:.1f}</b></div></div>'
@@ -117,8 +125,18 @@ def bar_plot(values: Mapping[str, float], name: str) -> str:
     return f'<div class="dots bars" title="{escape(name)}">{"".join(rows)}</div>'
 
 
-def line_plot(lines: Sequence[Line], x: str, y: str, title: str = "", log: bool = False) -> str:
-    """Lines with dots at their points; `log` makes the axis of y logarithmic."""
+def line_plot(
+    lines: Sequence[Line],
+    x: str,
+    y: str,
+    title: str = "",
+    log: bool = False,
+    names: Sequence[str] = (),
+) -> str:
+    """Lines with dots at their points; `log` makes the axis of y logarithmic.
+
+    `names` are all systems in the order of their colours, where only some have lines.
+    """
     points = [point for line in lines for point in line.points]
     across = _padded(min(p[0] for p in points), max(p[0] for p in points), 0.0)
     heights = [math.log10(p[1]) if log else p[1] for p in points]
@@ -131,7 +149,8 @@ def line_plot(lines: Sequence[Line], x: str, y: str, title: str = "", log: bool 
         return right, down
 
     parts = [_grid(across, up, at, log)]
-    names = list(dict.fromkeys(line.name for line in lines if not line.dashed))
+    drawn = list(dict.fromkeys(line.name for line in lines if not line.dashed))
+    names = names or drawn
     for line in lines:
         places = [at(point) for point in line.points]
         path = " ".join(f"{right:.1f},{down:.1f}" for right, down in places)
@@ -144,7 +163,8 @@ def line_plot(lines: Sequence[Line], x: str, y: str, title: str = "", log: bool 
                 parts.append(f"{dot}{what}</circle>")
     parts.append(_words(x, y, title))
     svg = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{"".join(parts)}</svg>'
-    return f'<figure class="plot">{legend(names) if len(names) > 1 else ""}{svg}</figure>'
+    key = legend(drawn, names) if len(names) > 1 else ""
+    return f'<figure class="plot">{key}{svg}</figure>'
 
 
 def _grid(across: Point, up: Point, at: Callable[[Point], Point], log: bool) -> str:

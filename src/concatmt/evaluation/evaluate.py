@@ -79,12 +79,19 @@ def _systems(subjects: Sequence[Subject]) -> Table:
 
 def _remarks(subjects: Sequence[Subject]) -> list[str]:
     """What has to be said of runs that were ended by a limit."""
-    endings = [
-        (one.label, one.folder.ending)
+    ended = [
+        f"{one.label} ({one.folder.ending.reason})"
         for one in members_of(subjects)
         if isinstance(one, ModelMember)
+        and one.folder.ending is not None
+        and one.folder.ending.by == "limit"
     ]
-    return [f"{label}: {one.remark}" for label, one in endings if one is not None and one.remark]
+    if not ended:
+        return []
+    return [
+        f"Training ended by its limit, not because it stopped improving: {', '.join(ended)};"
+        " longer training could change the figures."
+    ]
 
 
 def _facts(subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> dict[str, object]:

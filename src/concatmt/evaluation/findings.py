@@ -7,9 +7,11 @@ models nor figures.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from concatmt.tables import markdown_table
+
+Where = Literal["everywhere", "page", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,7 @@ class Prose:
 
     text: str
     heading: bool = False
+    shown: Where = "everywhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Table:
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    shown: Where = "everywhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,9 @@ class Report:
         best = next((one.best for one in self.sections if one.best), None)
         if best is None:
             return ""
-        clauses = [one.clauses[best] for one in self.sections if best in one.clauses]
-        sentence = "; ".join(clauses)
-        return f"{sentence}." if sentence.startswith(f"{best} ") else f"{best}: {sentence}."
+        first, *others = [one.clauses[best] for one in self.sections if best in one.clauses]
+        lead = first if first.startswith(f"{best} ") else f"{best}: {first}"
+        return "; ".join([lead, *(one.removeprefix(f"{best} ") for one in others)]) + "."
 
     @property
     def left_out(self) -> list[str]:
@@ -109,16 +113,16 @@ class Report:
 
 
 def _markdown(block: Block) -> str:
+    if isinstance(block, Picture) or block.shown == "page":
+        return ""
     if isinstance(block, Table):
         return markdown_table(block.header, block.rows)
-    if isinstance(block, Picture):
-        return ""
     return f"### {block.text}" if block.heading else block.text
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell begins with a number, as in `+1.25 [0.50, 2.00]` or `< 0.001`."""
-    return re.match(r"\**(< )?[+-]?\d[\d,]*(\.\d+)?($|[\s%*(\[])", cell) is not None
+    """Whether a cell begins with a number, as in `+1.25 [0.50, 2.00]`, `[0.5, 2]` or `< 0.001`."""
+    return re.match(r"\**(< )?\[?[+-]?\d[\d,]*(\.\d+)?($|[\s,%*(\[])", cell) is not None
 
 
 def numeric_columns(table: Table) -> list[bool]:

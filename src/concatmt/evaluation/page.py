@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 
+from concatmt.evaluation.charts import hinted
 from concatmt.evaluation.findings import (
     Block,
     Picture,
@@ -18,7 +19,7 @@ from concatmt.evaluation.findings import (
     numeric_columns,
 )
 
-ROWS = 24  # of a table; longer ones are closed until somebody opens them
+ROWS = 16  # of a table; longer ones are closed until somebody opens them
 
 
 def page(report: Report) -> str:
@@ -67,6 +68,8 @@ def _section(anchor: str, section: Section, terms: Mapping[str, str]) -> str:
 
 
 def _block(block: Block, terms: Mapping[str, str]) -> str:
+    if not isinstance(block, Picture) and block.shown == "text":
+        return ""
     if isinstance(block, Picture):
         caption = f'<p class="caption">{escape(block.caption)}</p>' if block.caption else ""
         plots = f'<div class="plots">{block.html}</div>' if "<figure" in block.html else block.html
@@ -111,9 +114,7 @@ def _cell(cell: str, numeric: bool, terms: Mapping[str, str]) -> str:
 
 def _explained(text: str, terms: Mapping[str, str]) -> str:
     """With its meaning on hover, if it has one."""
-    if text in terms:
-        return f'<abbr title="{escape(terms[text])}">{escape(text)}</abbr>'
-    return escape(text)
+    return hinted(text, terms.get(text, ""))
 
 
 def _left_out(left_out: Sequence[str]) -> str:

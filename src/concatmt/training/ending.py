@@ -21,16 +21,6 @@ class Ending:
     reason: str
     updates: int
 
-    @property
-    def remark(self) -> str | None:
-        """What has to be said beside its figures, if it might have gone on learning."""
-        if self.by == "patience":
-            return None
-        return (
-            f"training ended by its limit ({self.reason}), not because it stopped improving;"
-            " longer training could change its figures"
-        )
-
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)

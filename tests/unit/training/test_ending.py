@@ -22,19 +22,17 @@ def test_a_run_that_reached_its_limit_says_so_and_so_do_its_metrics(
     assert train(make_task(data), tmp_path / "run")
     ending = read_ending(tmp_path / "run" / "model")
     assert ending == Ending("limit", "20 updates done", 20)
-    assert ending.remark is not None
-    assert "ended by its limit (20 updates done)" in ending.remark
     assert ending_of_run(Run(tmp_path / "run")) == ending
 
 
-def test_a_run_that_stopped_improving_has_nothing_to_say(data: Path, tmp_path: Path) -> None:
+def test_a_run_that_stopped_improving_ended_by_its_patience(data: Path, tmp_path: Path) -> None:
     # With such a rate the first validations are soon the best.
     wild = {"learning_rate": 10.0, "warmup": 1, "clip_norm": 1.0}
     task = make_task(data, patience=1, max_updates=200, validate_every=1, optimiser=wild)
     assert train(task, tmp_path / "run")
     ending = read_ending(tmp_path / "run" / "model")
     assert ending is not None
-    assert (ending.by, ending.remark) == ("patience", None)
+    assert (ending.by, ending.reason) == ("patience", "no improvement in 1 validations")
     assert ending_of_run(Run(tmp_path / "run")) == ending
 
 

@@ -66,16 +66,18 @@ class AttentionMeasure:
     def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
         """Shares and entropies of every layer."""
         section = Section(self.name, "Attention", [Prose(REMARK)], json=[], terms=TERMS)
-        for text in suite.texts:
-            runs = {}
-            for member in members_of(subjects):
-                if not member.sees_context:
-                    section.left_out.append(f"attention of {member.label}: it sees no context")
-                    continue
+        pairs = [(one, member) for one in subjects for member in one.members if member.sees_context]
+        section.left_out = [
+            f"attention of {member.label}: it sees no context"
+            for member in members_of(subjects)
+            if not member.sees_context
+        ]
+        for text in suite.texts if pairs else ():
+            found, rows = [], []
+            for subject, member in pairs:
                 signature, layers = read_layers(_measured(member, text, config))
-                runs[member.label] = layers
-                heading = Prose(f"{member.label}, {text.name}", heading=True)
-                section.blocks += [heading, attention_table(layers)]
+                found.append((subject.name, layers))
+                rows += [(member.label, *row) for row in attention_table(layers).rows]
                 section.signatures.append(f"{member.label}, {text.name}: {signature}")
                 section.json.append(
                     {
@@ -85,8 +87,11 @@ class AttentionMeasure:
                         "layers": [dataclasses.asdict(one) for one in layers],
                     }
                 )
-            if runs:
-                section.blocks.insert(1, Picture(_plots(runs), text.name))
+            section.blocks += [
+                Prose(text.name, heading=True),
+                Picture(_plots(found, [one.name for one in subjects])),
+                Table(("system", *HEADER), rows),
+            ]
         if not section.json:
             section.blocks.clear()
         return section
@@ -132,22 +137,19 @@ def read_layers(path: Path) -> tuple[Signature, list["AttentionUse"]]:
     return Signature(content["signature"]), layers
 
 
-def _plots(runs: dict[str, list["AttentionUse"]]) -> str:
+def _plots(found: Sequence[tuple[str, list["AttentionUse"]]], names: Sequence[str]) -> str:
     """Shares and entropies by layer; a dashed line is even attention."""
-    plots = []
+    shares, entropies = [], []
     for kind in KINDS:
-        shares, entropies = [], []
-        for name, layers in runs.items():
-            found = [one for one in layers if one.kind == kind]
-            shares.append(Line(name, [(one.layer, 100 * one.share.value) for one in found]))
-            entropies.append(Line(name, [(one.layer, one.entropy.value) for one in found]))
-        even = [(one.layer, 100 * one.uniform_share) for one in found]
-        most = [(one.layer, one.uniform_entropy) for one in found]
-        shares.append(Line("even", even, dashed=True))
-        entropies.append(Line("even", most, dashed=True))
-        plots.append(line_plot(shares, "layer", "% on current", TITLES[kind]))
-        plots.append(line_plot(entropies, "layer", "entropy (nats)", TITLES[kind]))
-    return "".join(plots)
+        of_kind = [(name, [one for one in layers if one.kind == kind]) for name, layers in found]
+        _, first = of_kind[0]
+        share = [Line(n, [(o.layer, 100 * o.share.value) for o in layers]) for n, layers in of_kind]
+        share.append(Line("even", [(o.layer, 100 * o.uniform_share) for o in first], dashed=True))
+        shares.append(line_plot(share, "layer", "% on current", TITLES[kind], names=names))
+        spread = [Line(n, [(o.layer, o.entropy.value) for o in layers]) for n, layers in of_kind]
+        spread.append(Line("even", [(o.layer, o.uniform_entropy) for o in first], dashed=True))
+        entropies.append(line_plot(spread, "layer", "entropy (nats)", TITLES[kind], names=names))
+    return "".join([*shares, *entropies])
 
 
 class Window(NamedTuple):

@@ -69,13 +69,16 @@ class ContextUseMeasure:
         section = Section(self.name, "Context use", [Prose(REMARK)], json=[], terms=TERMS)
         files: dict[str, str] = {}
         pictures = []
+        pairs = [(one, member) for one in subjects for member in one.members if member.sees_context]
+        section.left_out = [
+            f"context use of {member.label}: it sees no context"
+            for member in members_of(subjects)
+            if not member.sees_context
+        ]
         for text in suite.texts:
             runs: dict[str, Places] = {}
-            lines = []
-            for member in members_of(subjects):
-                if not member.sees_context:
-                    section.left_out.append(f"context use of {member.label}: it sees no context")
-                    continue
+            lines, rows = [], []
+            for subject, member in pairs:
                 signature, sentences = member.scores(text)
                 found = context_use(sentences)
                 runs[member.label] = {(one.document, one.number): one for one in sentences}
@@ -84,11 +87,8 @@ class ContextUseMeasure:
                     json.dumps(one, ensure_ascii=False) + "\n" for one in token_gains(sentences)
                 )
                 points = [(float(one.context), one.per_sentence.value) for one in found]
-                lines.append(Line(member.label, [(0.0, 0.0), *points]))
-                section.blocks += [
-                    Prose(f"{member.label}, {text.name}", heading=True),
-                    table(found),
-                ]
+                lines.append(Line(subject.name, [(0.0, 0.0), *points]))
+                rows += [(member.label, *row) for row in table(found).rows]
                 section.signatures.append(f"{member.label}, {text.name}: {signature}")
                 section.json.append(
                     {
@@ -100,8 +100,15 @@ class ContextUseMeasure:
                     }
                 )
             if lines:
-                plot = line_plot(lines, "sentences of context", "CXMI, nats a sentence")
-                section.blocks.insert(1, Picture(plot, text.name))
+                names = [one.name for one in subjects]
+                plot = line_plot(
+                    lines, "sentences of context", "CXMI, nats a sentence", text.name, names=names
+                )
+                section.blocks += [
+                    Prose(text.name, heading=True, shown="text"),
+                    Picture(plot),
+                    Table(("system", *HEADER), rows),
+                ]
                 pictures += [Picture(one) for one in examples(text, runs, config)]
         if not section.json:
             section.blocks.clear()

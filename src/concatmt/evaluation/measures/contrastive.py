@@ -11,7 +11,7 @@ from concatmt import __version__
 from concatmt.evaluation.accuracy import ALPHA, Difference, Figure, figures
 from concatmt.evaluation.charts import DotRow, details, dot_plot
 from concatmt.evaluation.config import EvaluateConfig
-from concatmt.evaluation.findings import Block, Picture, Prose, Section, Table, p_text
+from concatmt.evaluation.findings import Block, Picture, Prose, Section, Table, Where, p_text
 from concatmt.evaluation.likelihood import Likelihood, likelihoods
 from concatmt.evaluation.outcomes import System
 from concatmt.evaluation.resampling import LEVEL, Estimate
@@ -27,6 +27,7 @@ TERMS = {
     "interval": "95% interval over documents (and seeds): what other documents could have given",
     "n": "number of items (or orbits) behind a figure",
     "difference": "to the first system, with its interval; bold: survives Holm's correction",
+    "bold": "differences to the first system (in brackets) that survive Holm's correction",
     "p": "probability of so large a difference between equally good systems, after Holm's"
     " correction for all differences of the table",
     "orbit": "items with the same sentence and candidates in different contexts; all must be right",
@@ -35,6 +36,25 @@ TERMS = {
     "items that need context": "all items but those that the current sentence decides (d=0) and"
     " those whose cue no window reaches",
     "seed": "a run that differs from another only in its random numbers",
+}
+
+# Of the testbed (docs/testbed.md) and of Voita's sets.
+PHENOMENA = {
+    "pron": "a pronoun takes the gender of a noun in another sentence; another noun stands by",
+    "vp": "a verb that English leaves out is the one of the same subject before",
+    "names": "a name keeps the rendering that it was given before",
+    "recent": "of two nouns that would do, the nearer is meant",
+    "ordinal": "'the first one' or 'the second one' of two nouns",
+    "tv": "speakers take turns, each with a form of address of their own",
+    "spk": "speakers take turns; the past tense shows the speaker's gender",
+    "case": "questions are answered in their order; an answer takes the case that its question"
+    " asks for",
+    "d0": "control: the sentence itself decides",
+    "far": "control: what decides stands further back than a window reaches",
+    "deixis": "familiar or polite address has to stay the same",
+    "lex_cohesion": "names have to be translated as before",
+    "ellipsis_infl": "the inflection of a noun whose verb was left out",
+    "ellipsis_vp": "a verb that is left out in English, and has to be named in the translation",
 }
 
 
@@ -68,7 +88,8 @@ def accuracy_section(systems: Sequence[System], measure: str, title: str) -> Sec
     of_model = likelihoods(systems)
     blocks: list[Block] = [
         *plots(found, systems),
-        Prose(headlines(found, systems)),
+        compact_table([one for one in found if one.kind in COMPACT], systems, "page"),
+        Prose(headlines(found, systems), shown="text"),
         accuracy_table(found, systems),
     ]
     if of_model:
@@ -76,7 +97,14 @@ def accuracy_section(systems: Sequence[System], measure: str, title: str) -> Sec
     details = accuracy_json(found, systems, measure)
     details["log_probs"] = [dataclasses.asdict(one) for one in of_model]
     signatures = [f"{file.path}: {file.signature}" for one in systems for file in one.files]
-    return Section(measure, title, blocks, details, signatures, terms=TERMS)
+    terms = {**TERMS, **meanings_of(found)}
+    return Section(measure, title, blocks, details, signatures, terms=terms)
+
+
+def meanings_of(found: Sequence[Figure]) -> dict[str, str]:
+    """What the names of figures mean, as far as they are known."""
+    meanings = {**TERMS, **PHENOMENA}
+    return {one.name: meanings[one.name] for one in found if one.name in meanings}
 
 
 def headline_figure(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,13 +120,15 @@ def best(details: Mapping[str, Any], systems: Sequence[System]) -> str:
     return max(reversed(systems), key=lambda one: float(of_systems[one.name]["accuracy"])).name
 
 
-def clause(details: Mapping[str, Any], name: str, verb: str) -> str:
+def clause(details: Mapping[str, Any], name: str, verb: str, short: bool = False) -> str:
     """An accuracy in words, beside that of the first system and chance."""
     figure = headline_figure(details)
     first = next(iter(figure["systems"]))
-    what = "items that need context" if figure["kind"] == "context" else "items"
     of_system = figure["systems"][name]
-    text = f"{name} {verb} {100 * of_system['accuracy']:.1f}% of {figure['items']:,} {what}"
+    text = f"{name} {verb} {100 * of_system['accuracy']:.1f}%"
+    if not short:
+        what = "items that need context" if figure["kind"] == "context" else "items"
+        text += f" of {figure['items']:,} {what}"
     if name != first:
         text += f", {first} in {100 * figure['systems'][first]['accuracy']:.1f}%"
     if figure["chance"] is not None:
@@ -113,10 +143,16 @@ def plots(found: Sequence[Figure], systems: Sequence[System]) -> list[Block]:
     names = [one.name for one in systems]
     compact = [one for one in found if one.kind in COMPACT]
     others = [one for one in found if one.kind not in COMPACT]
-    caption = "Dots with 95% intervals; the upright line is the chance level."
-    blocks: list[Block] = [Picture(dot_plot(_levels(compact), names, "%"), caption)]
+    caption = "Dots with 95% intervals over documents"
+    if all(len(one.files) > 1 for one in systems):
+        caption += " and seeds"
+    if found[0].chance is not None:
+        caption += "; the upright line is the chance level"
+    if any(len(one.files) == 1 for one in systems):
+        caption += ". Of one run it is not known what another seed would give"
+    blocks: list[Block] = [Picture(dot_plot(levels(compact), names, "%"), f"{caption}.")]
     if others:
-        plot = dot_plot(_levels(others), names, "%")
+        plot = dot_plot(levels(others), names, "%")
         blocks.append(Picture(details("By distance, conflict, orbit and aggregate", plot)))
     if len(systems) > 1:
         plot = dot_plot(_differences(found), names, "points", first=1)
@@ -125,8 +161,15 @@ def plots(found: Sequence[Figure], systems: Sequence[System]) -> list[Block]:
     return blocks
 
 
-def _levels(found: Sequence[Figure]) -> list[DotRow]:
-    return [DotRow(f.name, f"{f.count:,}", per_cent(f.accuracies), chance(f)) for f in found]
+def levels(found: Sequence[Figure]) -> list[DotRow]:
+    """Rows of a plot of accuracies."""
+    meanings = meanings_of(found)
+    return [
+        DotRow(
+            f.name, f"{f.count:,}", per_cent(f.accuracies), chance(f), hint=meanings.get(f.name, "")
+        )
+        for f in found
+    ]
 
 
 def _differences(found: Sequence[Figure]) -> list[DotRow]:
@@ -170,6 +213,31 @@ def headlines(found: Sequence[Figure], systems: Sequence[System]) -> str:
         parts.append(f"{seeds} seeds" if seeds > 1 else "one run, so without seed noise")
         lines.append(f"{system.name}: {', '.join(parts)}")
     return "\n".join(lines)
+
+
+def compact_table(
+    found: Sequence[Figure], systems: Sequence[System], shown: Where = "everywhere"
+) -> Table:
+    """A row for each figure; what a system has over the first is in brackets."""
+    guessing = ["chance"] if found[0].chance is not None else []
+    rows = [
+        (
+            figure.name,
+            *map(_level, figure.accuracies, figure.differences),
+            *([] if figure.chance is None else [_percent(figure.chance)]),
+            f"{figure.count:,}",
+        )
+        for figure in found
+    ]
+    return Table(("figure", *(one.name for one in systems), *guessing, "n"), rows, shown)
+
+
+def _level(accuracy: Estimate, difference: Difference | None) -> str:
+    text = _percent(accuracy.value)
+    if difference is None:
+        return text
+    text = f"{text} ({100 * difference.estimate.value:+.2f})"
+    return f"**{text}**" if difference.survives else text
 
 
 def accuracy_table(found: Sequence[Figure], systems: Sequence[System]) -> Table:

@@ -39,7 +39,8 @@ class GenerativeMeasure:
         systems = [System(one.name, tuple(map(outcomes, one.members))) for one in subjects]
         section = accuracy_section(systems, self.name, "Generative accuracy")
         verb = "writes the expected form in"
-        section.clauses = {one.name: clause(section.json, one.name, verb) for one in systems}
+        short = suite.has("sets")  # the contrastive clause has said how many items there are
+        section.clauses = {one.name: clause(section.json, one.name, verb, short) for one in systems}
         section.best = best(section.json, systems)
         return section
 

@@ -9,22 +9,22 @@ from collections.abc import Sequence
 
 from concatmt.errors import UserError
 from concatmt.evaluation.accuracy import Figure, figures
-from concatmt.evaluation.charts import DotRow, dot_plot
+from concatmt.evaluation.charts import dot_plot
 from concatmt.evaluation.config import EvaluateConfig, Kind
-from concatmt.evaluation.findings import Block, Picture, Prose, Section, Table
+from concatmt.evaluation.findings import Block, Picture, Prose, Section
 from concatmt.evaluation.likelihood import likelihoods
 from concatmt.evaluation.measures.contrastive import (
+    COMPACT,
     accuracy_json,
-    chance,
+    compact_table,
+    levels,
     likelihood_table,
-    per_cent,
 )
 from concatmt.evaluation.outcomes import System
 from concatmt.evaluation.perturbed_sets import perturb
 from concatmt.evaluation.subjects import Deed, Subject, joined
 from concatmt.evaluation.suite import Need, Suite, TestSet
 
-SHOWN = ("all", "context", "phenomenon", "orbit")
 REMARK = (
     "Accuracy with the true context (gold) and with others; differences to gold are bold if they"
     " are significant beside all others of a system."
@@ -91,27 +91,11 @@ def _can_be_perturbed(test: TestSet, config: EvaluateConfig, section: Section) -
 
 
 def _blocks(name: str, found: Sequence[Figure], contexts: Sequence[System]) -> list[Block]:
-    shown = [figure for figure in found if figure.kind in SHOWN]
+    shown = [figure for figure in found if figure.kind in (*COMPACT, "orbit")]
     names = [system.name for system in contexts]
-    dots = [DotRow(f.name, f"{f.count:,}", per_cent(f.accuracies), chance(f)) for f in shown]
-    rows = [(f.name, *_accuracies(f), _chance(f)) for f in shown]
+    dots = levels([figure for figure in shown if figure.kind in COMPACT])
     return [
         Prose(name, heading=True),
         Picture(dot_plot(dots, names, "%")),
-        Table(("figure", *names, "chance"), rows),
+        compact_table(shown, contexts),
     ]
-
-
-def _accuracies(figure: Figure) -> list[str]:
-    cells = []
-    for accuracy, difference in zip(figure.accuracies, figure.differences, strict=True):
-        text = f"{100 * accuracy.value:.2f}"
-        if difference is not None:
-            change = f"({100 * difference.estimate.value:+.2f})"
-            text = f"**{text} {change}**" if difference.survives else f"{text} {change}"
-        cells.append(text)
-    return cells
-
-
-def _chance(figure: Figure) -> str:
-    return "-" if figure.chance is None else f"{100 * figure.chance:.2f}"

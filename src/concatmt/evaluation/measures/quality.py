@@ -17,7 +17,7 @@ from sacrebleu.significance import PairedTest
 from concatmt import __version__
 from concatmt.errors import UserError
 from concatmt.evaluation.accuracy import ALPHA
-from concatmt.evaluation.charts import bar_plot
+from concatmt.evaluation.charts import Line, bar_plot, line_plot
 from concatmt.evaluation.config import Convention, EvaluateConfig
 from concatmt.evaluation.findings import Block, Picture, Prose, Section, Table, p_text
 from concatmt.evaluation.significance import holm
@@ -147,8 +147,24 @@ def _blocks(
             (name, *(f"{of_name[place].value:.2f}" for place in places))
             for name, of_name in positions.items()
         ]
-        blocks += [Prose("BLEU by place in the document:"), Table(("system", *places), cells)]
-    return [*blocks, Prose(TOKENISED_NOTE)] if look_tokenised(references) else blocks
+        blocks += [
+            Prose("BLEU by place in the document:", shown="text"),
+            Table(("system", *places), cells, shown="text"),
+            Picture(_by_place_plot(positions)),
+        ]
+        if look_tokenised(references):
+            blocks.append(Prose(TOKENISED_NOTE))
+    return blocks
+
+
+def _by_place_plot(positions: Mapping[str, Mapping[str, Score]]) -> str:
+    """BLEU of first, second, ... sentences: more of them have context the further right."""
+    lines = [
+        Line(name, [(place, one.value) for place, one in enumerate(of_name.values(), start=1)])
+        for name, of_name in positions.items()
+    ]
+    last = f"sentence of the document ({FARTHEST}: all further ones)"
+    return line_plot(lines, last, "BLEU", "BLEU by place in the document")
 
 
 def _json(
