@@ -5,12 +5,13 @@ disagree. t is the token's position in its window and starts at 2 (fairseq's con
 segment counted from the right (current sentence 1), n the number of sentences in the window. The
 three may have any shapes that broadcast. Does not know windows, batches or beams.
 
-To add an encoding, write one class and add it to `ENCODINGS`; its `notation` makes it a part of
-systems' names. One that acts inside attention (a rotation, a bias by sentence distance) would get a
+To add an encoding, write one class and `register` it; its `notation` makes it a part of systems'
+names. One that acts inside attention (a rotation, a bias by sentence distance) would get a
 field of its own in `Signal`, which the Transformer has at hand wherever it calls a block.
 """
 
 import math
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, NamedTuple
@@ -20,10 +21,15 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from concatmt.errors import UserError
 from concatmt.settings import Settings, nearest
 
 FIRST_POSITION = 2  # t of the first token; which sinusoid that is, `PositionConfig` says
 DEFAULT_SEGMENT_DIM = 4  # d_SE in the paper's experiments (section 3)
+NOTATION = re.compile(r"\d?[a-z]+")  # a number may follow it in the name of a system
+RESERVED_NOTATIONS = ("base", "cd", "pers", "pse")  # other parts of the names of systems
+
+ENCODINGS: dict[str, "type[Encoding]"] = {}  # by kind; see `register`
 
 
 class PositionConfig(Settings):
@@ -273,16 +279,36 @@ class LearnedEncoding(SegmentEncoding):
         return F.embedding(k - 1, self.weight)
 
 
-ENCODINGS: dict[str, type[Encoding]] = {
-    encoding.kind: encoding
-    for encoding in (
-        PositionEncoding,
-        ShiftEncoding,
-        OneHotEncoding,
-        SinusoidalEncoding,
-        LearnedEncoding,
-    )
-}
+def register(encoding: type[Encoding]) -> type[Encoding]:
+    """Add an encoding to those that a configuration may name; a decorator of its class.
+
+    Its `kind` names it in configurations, its `notation` in the names of systems.
+    """
+    for name in ("kind", "notation"):
+        if not isinstance(getattr(encoding, name, None), str):
+            raise UserError(f"encoding {encoding.__name__}: has no {name!r}, by which it is named")
+    kind, notation = encoding.kind, encoding.notation
+    for other in ENCODINGS.values():
+        if kind == other.kind:
+            raise UserError(f"encoding {kind!r}: there is one of that name; choose another")
+        if notation == other.notation:
+            raise UserError(f"encoding {kind!r}: {notation!r} stands for {other.kind!r} already")
+    if notation and not NOTATION.fullmatch(notation):
+        raise UserError(f"encoding {kind!r}: the notation {notation!r} must be lower-case letters")
+    if notation in RESERVED_NOTATIONS:
+        raise UserError(f"encoding {kind!r}: {notation!r} stands for something else in systems")
+    ENCODINGS[kind] = encoding
+    return encoding
+
+
+for _encoding in (
+    PositionEncoding,
+    ShiftEncoding,
+    OneHotEncoding,
+    SinusoidalEncoding,
+    LearnedEncoding,
+):
+    register(_encoding)
 
 
 def build_encoding(config: EncodingConfig, sizes: EncodingSizes) -> Encoding:

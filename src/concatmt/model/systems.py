@@ -15,10 +15,8 @@ from concatmt.model.encodings import DEFAULT_SEGMENT_DIM, ENCODINGS
 from concatmt.settings import nearest
 
 DEFAULT_DISCOUNT = 0.01  # of the authors' runs; the paper does not state it
-NOTATIONS = {encoding.notation: kind for kind, encoding in ENCODINGS.items() if encoding.notation}
-PARTS = ["cd", *NOTATIONS, "pers", "pse"]
 WINDOW = re.compile(r"s([1-9]\d*)to([1-9]\d*)")
-PART = re.compile(r"(1hot|[a-z]+)(\d+(?:\.\d+)?)?")
+PART = re.compile(r"(\d?[a-z]+)(\d+(?:\.\d+)?)?")
 
 
 def parse_system(name: str) -> SystemConfig:
@@ -68,16 +66,18 @@ def _sentences(name: str, window: str) -> int:
 
 def _read_part(name: str, part: str, tree: dict[str, Any]) -> str:
     """Put what `part` says into `tree`; return the role that it plays."""
+    notations = {one.notation: kind for kind, one in ENCODINGS.items() if one.notation}
+    words = ["cd", *notations, "pers", "pse"]
     match = PART.fullmatch(part)
     word, number = (match[1], match[2]) if match else (part, None)
     encoding = tree["encoding"]
     if word == "cd":
         tree["context_discount"] = float(number) if number else DEFAULT_DISCOUNT
         return "discount"
-    if number and word in PARTS and (word not in ("shift", "pse") or "." in number):
+    if number and word in words and (word not in ("shift", "pse") or "." in number):
         raise UserError(f"system {name!r}: {word!r} takes no number {number!r}")
-    if word in NOTATIONS:
-        encoding["kind"] = NOTATIONS[word]
+    if word in notations:
+        encoding["kind"] = notations[word]
         if number:
             encoding["shift"] = int(number)
         return "encoding"
@@ -89,7 +89,7 @@ def _read_part(name: str, part: str, tree: dict[str, Any]) -> str:
         if number:
             encoding["segment_dim"] = int(number)
         return "fusion"
-    hint = nearest(word, PARTS) or f"; parts are {', '.join(PARTS)}"
+    hint = nearest(word, words) or f"; parts are {', '.join(words)}"
     raise UserError(f"system {name!r}: unknown part {part!r}{hint}")
 
 

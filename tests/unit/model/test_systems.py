@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from concatmt.errors import UserError
 from concatmt.model.config import Architecture, ModelConfig, StackConfig, check_window
-from concatmt.model.encodings import EncodingConfig
+from concatmt.model.encodings import ENCODINGS, EncodingConfig, PositionEncoding, register
 from concatmt.model.loss import LossConfig, discount_weights, window_loss
 from concatmt.model.systems import parse_system, system_name
 from concatmt.model.transformer import Transformer
@@ -217,3 +217,38 @@ def test_windows_larger_than_the_model_was_made_for_are_refused() -> None:
     check_window(config("s4to4+lrn"), 4)
     with pytest.raises(UserError, match="at most 4"):
         check_window(config("s4to4+lrn"), 5)
+
+
+class Parity(PositionEncoding):
+    """Positions, and whether the segment is even."""
+
+    kind = "parity"
+    notation = "par"
+
+
+@pytest.fixture
+def parity(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("parity", "other"):
+        monkeypatch.setitem(ENCODINGS, kind, PositionEncoding)
+        del ENCODINGS[kind]  # what is registered now goes when the test ends
+    register(Parity)
+
+
+@pytest.mark.usefixtures("parity")
+def test_a_registered_encoding_is_a_part_of_systems_names() -> None:
+    system = parse_system("s4to4+cd+par+pers")
+    assert system.encoding.kind == "parity"
+    assert system_name(system) == "s4to4+cd+par+pers"
+
+
+@pytest.mark.usefixtures("parity")
+@pytest.mark.parametrize(
+    ("kind", "notation"),
+    [("parity", "other"), ("other", "par"), ("other", "cd"), ("other", "A-1"), ("other", None)],
+)
+def test_a_name_that_is_taken_or_impossible_cannot_be_registered(
+    kind: str, notation: str | None
+) -> None:
+    other = type("Other", (PositionEncoding,), {"kind": kind, "notation": notation})
+    with pytest.raises(UserError, match="encoding"):
+        register(other)
