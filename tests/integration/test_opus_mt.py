@@ -7,7 +7,6 @@ tests/unit/convert.
 """
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.decoding.search import Search
+from concatmt.text.marian import MarianConfig
 
 MODELS = os.environ.get("CONCATMT_OPUS_MT")
 pytestmark = pytest.mark.skipif(
@@ -60,9 +60,8 @@ def test_ids_log_probs_and_translations_of_opus_mt_are_those_of_transformers(pai
     text_file = Path(MODELS) / f"sentences.{pair[:2]}"
     lines = text_file.read_text(encoding="utf-8").splitlines()[:SENTENCES]
     theirs = with_transformers(folder, lines)
-    imported = import_hugging_face(folder, "port")
-    imported = replace(imported, text=imported.text.model_copy(update={"normalise": "none"}))
-    text, engine = imported.pipeline(), Engine(imported.model)
+    imported = import_hugging_face(folder, "port", MarianConfig(normalise="none"))
+    text, engine = imported.text, Engine(imported.model)
     sources = [text.source.encode(line) for line in lines]
     for source, item in zip(sources, theirs, strict=True):
         assert text.source.vocabulary.decode(source) == item["source"]

@@ -1,6 +1,5 @@
 """`concatmt export-ctranslate2`: a model for CTranslate2."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -29,10 +28,6 @@ def export_ctranslate2(
 
         concatmt export-ctranslate2 model ct2 --quantization int8
     """
-    from concatmt.interop.ctranslate2 import export_ctranslate2 as export
-    from concatmt.model.directory import load_model
-    from concatmt.text.pipeline import TextPipeline
+    from concatmt.cli.convert import export_one
 
-    loaded = load_model(model)
-    export(loaded, TextPipeline.load(model / "text"), output, quantization)
-    print(f"CTranslate2 model: {output}", file=sys.stderr)
+    export_one(model, output, "ctranslate2", quantization)

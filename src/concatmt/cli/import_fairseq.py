@@ -1,14 +1,11 @@
 """`concatmt import-fairseq`: a fairseq checkpoint becomes a model directory."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from concatmt.cli.app import app
-
-if TYPE_CHECKING:
-    from concatmt.text.vocabulary import Vocabulary
 
 
 @app.command("import-fairseq")
@@ -28,27 +25,8 @@ def import_fairseq(
         concatmt import-fairseq checkpoint_best.pt --source-dict dict.en.txt
         --target-dict dict.ru.txt --output model
     """
-    from concatmt.interop.fairseq import import_checkpoint
-    from concatmt.model.directory import save_model
-    from concatmt.model.systems import system_name
+    from concatmt.cli.convert import import_one
+    from concatmt.convert.config import ImportConfig
 
-    model, source, target = import_checkpoint(checkpoint, source_dict, target_dict)
-    save_model(output, model, lambda folder: write_text(folder, source, target))
-    parameters = sum(parameter.numel() for parameter in model.parameters())
-    print(
-        f"{output}: {system_name(model.config.system)}, {parameters:,} parameters,"
-        f" {len(source):,} source and {len(target):,} target symbols"
-    )
-
-
-def write_text(folder: Path, source: "Vocabulary", target: "Vocabulary") -> None:
-    """The text side of the model: words separated by spaces, in these vocabularies."""
-    from concatmt.text.pipeline import Languages, TextPipeline, TextSettings
-    from concatmt.text.whitespace import WhitespaceCodec, WhitespaceConfig
-
-    same = source.symbols == target.symbols
-    config = WhitespaceConfig(vocabulary="joint" if same else "separate")
-    # A checkpoint need not name its languages, and words between spaces need no rules of any.
-    settings = TextSettings(languages=Languages(source="und", target="und"), text=config)
-    codecs = WhitespaceCodec(source), WhitespaceCodec(target)
-    TextPipeline(settings, *codecs).save(folder / "text")
+    config = ImportConfig(source_dict=source_dict, target_dict=target_dict)
+    import_one(checkpoint, output, config)

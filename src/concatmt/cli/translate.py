@@ -133,7 +133,7 @@ def translate(
                 counted = translate_file(job, parts, journal, bar)
     if counted is None:
         return
-    for line in [*report.messages(), *counted.messages(config)]:
+    for line in [*translator.notes, *report.messages(), *counted.messages(config)]:
         print(f"note: {line}", file=sys.stderr)
     print(f"signature: {translator.signature}", file=sys.stderr)
 
@@ -163,6 +163,6 @@ def _translate_markup(
     for name, value in summary.counts.items():
         if value:
             print(f"{name:{width}} {value:>8,}", file=sys.stderr)
-    for line in translator.report.messages(config):
+    for line in [*translator.notes, *translator.report.messages(config)]:
         print(f"note: {line}", file=sys.stderr)
     print(f"signature: {translator.signature}", file=sys.stderr)

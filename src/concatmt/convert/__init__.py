@@ -1,1 +1,1 @@
-"""Models in and out: Marian, Hugging Face."""
+"""Models in and out: fairseq, Marian, Hugging Face, CTranslate2."""

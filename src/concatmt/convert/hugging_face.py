@@ -13,13 +13,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from concatmt.convert.imported import Imported
+from concatmt.convert.imported import PAPERS, Imported, licence_of, marian_pipeline
 from concatmt.convert.weights import Rows, Weights, build, stack_blocks
 from concatmt.errors import UserError
 from concatmt.files import read_json
+from concatmt.model.card import CARRIED, Origin
 from concatmt.model.config import Architecture, ModelConfig, StackConfig, SystemConfig
 from concatmt.model.encodings import PositionConfig, sinusoid
 from concatmt.model.systems import parse_system
+from concatmt.settings import parse_settings
 from concatmt.text.marian import MarianConfig
 
 CONFIG, TOKENIZER = "config.json", "tokenizer_config.json"
@@ -29,7 +31,12 @@ ACTIVATIONS: dict[str, Literal["relu", "swish"]] = {
     "silu": "swish",
     "relu": "relu",
 }
-SYSTEM = "concatmt_system"  # in config.json of directories that we exported
+Frequencies = Literal["half", "half-1"]
+FREQUENCIES: dict[str, Frequencies] = {"port": "half", "marian": "half-1"}
+DEFAULT_POSITIONS = "port"
+# In config.json of directories that we exported.
+SYSTEM, SENTENCE_LENGTH = "concatmt_system", "concatmt_sentence_length"
+ORIGIN = "concatmt_origin"
 # Options that only one value of fits our Transformer; absent means that value.
 ONLY = {
     "scale_embedding": True,
@@ -47,17 +54,25 @@ def is_marian_directory(path: Path) -> bool:
     return isinstance(config, dict) and "model_type" in config
 
 
-def import_hugging_face(folder: Path, positions: str | None = None) -> Imported:
-    """The model and its text; `positions`: "marian" for Marian's own frequencies."""
+def import_hugging_face(
+    folder: Path, positions: str | None = None, text: MarianConfig | None = None
+) -> Imported:
+    """The model and its text.
+
+    `positions`: `port` for the frequencies of transformers, `marian` for Marian's own; None: those
+    of the file's tables if it has any, else `DEFAULT_POSITIONS`.
+    """
     config = read_json(folder / CONFIG, "Hugging Face directory")
     _check(config, folder)
     tokenizer: dict[str, Any] = {}
     if (folder / TOKENIZER).is_file():
         tokenizer = read_json(folder / TOKENIZER, "Hugging Face directory")
     weights = Weights(_tensors(folder), str(folder))
-    frequencies = _frequencies(weights, config)
-    if positions == "marian":
-        frequencies = "half-1"
+    table = _position_table(weights, config)
+    if positions is not None or table is None:
+        # What we export without a table has the port's.
+        default = "port" if SYSTEM in config else DEFAULT_POSITIONS
+        table = PositionConfig(first=0, frequencies=FREQUENCIES[positions or default])
     source, target = _vocabularies(folder, config, tokenizer)
     shared = bool(config.get("share_encoder_decoder_embeddings", True))
     start = config.get("decoder_start_token_id", config["pad_token_id"])
@@ -70,7 +85,7 @@ def import_hugging_face(folder: Path, positions: str | None = None) -> Imported:
         attention_dropout=config.get("attention_dropout", 0.0),
         activation_dropout=config.get("activation_dropout", 0.0),
         activation=ACTIVATIONS[config["activation_function"]],
-        positions=PositionConfig(first=0, frequencies=frequencies),
+        positions=table,
         output_bias=True,
         start="end" if start == target.end else "zero",
     )
@@ -80,25 +95,31 @@ def import_hugging_face(folder: Path, positions: str | None = None) -> Imported:
         system=system,
         source_vocabulary=len(source.vocabulary()),
         target_vocabulary=len(target.vocabulary()),
-        sentence_length=config.get("concatmt_sentence_length"),
+        sentence_length=config.get(SENTENCE_LENGTH),
     )
     tensors = _embeddings(weights, source, target, shared, system.sentences > 1)
     layers = {"encoder": architecture.encoder.layers, "decoder": architecture.decoder.layers}
     tensors |= stack_blocks(layers, lambda side, layer: _block(weights, side, layer))
     model = build(model_config, tensors, weights)
-    text = MarianConfig(vocabulary="joint" if source == target else "separate")
-    spm = [_bytes(folder / f"{side}.spm") for side in ("source", "target")]
-    return Imported(
-        model=model,
-        text=text,
-        source=source.vocabulary(),
-        target=target.vocabulary(),
-        source_spm=spm[0],
-        target_spm=spm[1],
-        languages=(tokenizer.get("source_lang") or "und", tokenizer.get("target_lang") or "und"),
-        origin=f"the Hugging Face directory {folder.name}",
-        papers=[path for path in (folder / "README.md", folder / "LICENSE") if path.is_file()],
+    pipeline = marian_pipeline(
+        text or MarianConfig(),
+        (tokenizer.get("source_lang") or "und", tokenizer.get("target_lang") or "und"),
+        (source.vocabulary(), target.vocabulary()),
+        (_bytes(folder / "source.spm"), _bytes(folder / "target.spm")),
+        str(folder),
     )
+    papers = _papers(folder, CARRIED if SYSTEM in config else "")
+    origin = Origin(
+        made_from=f"the Hugging Face directory {folder.resolve().name}", licence=licence_of(papers)
+    )
+    if ORIGIN in config:
+        origin = parse_settings(Origin, config[ORIGIN], str(folder / CONFIG))
+    return Imported(model, pipeline, origin, papers)
+
+
+def _papers(folder: Path, prefix: str) -> dict[str, bytes]:
+    paths = {name: folder / f"{prefix}{name}" for name in PAPERS}
+    return {name: _bytes(path) for name, path in paths.items() if path.is_file()}
 
 
 def _check(config: dict[str, Any], folder: Path) -> None:
@@ -151,18 +172,24 @@ def _tensors(folder: Path) -> dict[str, Tensor]:
     return state
 
 
-def _frequencies(weights: Weights, config: dict[str, Any]) -> Any:
+def _position_table(weights: Weights, config: dict[str, Any]) -> PositionConfig | None:
     """Which sinusoid the position tables hold, if the file has them."""
-    found = "half"
-    for side in ("encoder", "decoder"):
-        name = f"model.{side}.embed_positions.weight"
+    known = [
+        PositionConfig(first=first, frequencies=frequencies)
+        for first in (0, PositionConfig().first)
+        for frequencies in FREQUENCIES.values()
+    ]
+    tables = [f"model.{side}.embed_positions.weight" for side in ("encoder", "decoder")]
+    found: PositionConfig | None = None
+    for name in tables:
         if name not in weights:
             continue
         table = weights.take(name)
-        places = torch.arange(len(table))
-        for frequencies in ("half", "half-1"):
-            if torch.allclose(table, sinusoid(places, config["d_model"], frequencies), atol=1e-3):
-                found = frequencies
+        for positions in known:
+            places = torch.arange(len(table)) + positions.first
+            rows = sinusoid(places, config["d_model"], positions.frequencies)
+            if rows.shape == table.shape and torch.allclose(table, rows, atol=1e-3):
+                found = positions
                 break
         else:
             raise weights.refusal(f"{name!r} is no table of sinusoids: trained positions")

@@ -1,79 +1,94 @@
 """A foreign model that has become one of ours, with its text, and how it is written."""
 
-import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from concatmt import __version__
 from concatmt.errors import UserError
-from concatmt.files import write_text
+from concatmt.model.card import CARRIED, Origin, write_card
 from concatmt.model.directory import save_model
-from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
 from concatmt.text.marian import MarianCodec, MarianConfig, labels_of
 from concatmt.text.pipeline import Languages, TextPipeline, TextSettings
 from concatmt.text.vocabulary import Vocabulary
 
+PAPERS = ("README.md", "LICENSE")  # come with a model and are carried along
+OPUS_LICENCE = "not stated in the original's files; OPUS-MT's models are CC-BY 4.0, by Helsinki-NLP"
+
 
 @dataclass(frozen=True)
 class Imported:
-    """What an importer of Marian's models returns."""
+    """What every importer returns."""
 
     model: Transformer
-    text: MarianConfig
-    source: Vocabulary
-    target: Vocabulary
-    source_spm: bytes
-    target_spm: bytes
-    languages: tuple[str, str]
-    origin: str  # for the model card
-    papers: list[Path] = field(default_factory=list)  # readme and licence, to be carried along
+    text: TextPipeline
+    origin: Origin
+    papers: Mapping[str, bytes] = field(default_factory=dict)  # readme and licence by their names
 
-    def pipeline(self) -> TextPipeline:
-        """The text side."""
-        source, target = self.languages
-        settings = TextSettings(languages=Languages(source=source, target=target), text=self.text)
-        return TextPipeline(
-            settings,
-            MarianCodec(self.source_spm, self.source, self.text, source=True),
-            MarianCodec(self.target_spm, self.target, self.text, source=False),
+
+def marian_pipeline(
+    settings: MarianConfig,
+    languages: tuple[str, str],
+    vocabularies: tuple[Vocabulary, Vocabulary],
+    models: tuple[bytes, bytes],
+    origin: str,
+) -> TextPipeline:
+    """The text side of Marian's models: vocabularies and SentencePiece models of both sides.
+
+    A model of several target languages wants one of them as its label.
+    """
+    source, target = vocabularies
+    labels = labels_of(source)
+    if len(labels) > 1 and settings.label is None:
+        raise UserError(
+            f"{origin}: translates into several languages; choose one with --label:"
+            f" {', '.join(labels[:20])}"
         )
+    joint = source.symbols == target.symbols
+    settings = settings.model_copy(update={"vocabulary": "joint" if joint else "separate"})
+    return TextPipeline(
+        TextSettings(languages=Languages(source=languages[0], target=languages[1]), text=settings),
+        MarianCodec(models[0], source, settings, source=True),
+        MarianCodec(models[1], target, settings, source=False),
+    )
+
+
+def licence_of(papers: Mapping[str, bytes]) -> str:
+    """What the original's files say of their licence: the head of a card, or a LICENSE."""
+    for line in papers.get("README.md", b"").decode("utf-8", "replace").splitlines()[:60]:
+        name, colon, value = line.partition(":")
+        if colon and name.strip().lower() in ("license", "licence") and value.strip():
+            return value.strip().strip("'\"")
+    text = papers.get("LICENSE", b"").decode("utf-8", "replace")
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return first[:100] or OPUS_LICENCE
 
 
 def save_imported(imported: Imported, folder: Path) -> None:
     """Write the model directory, with a card that says where it comes from."""
-    labels = labels_of(imported.source)
-    if len(labels) > 1 and imported.text.label is None:
-        raise UserError(
-            f"{imported.origin}: translates into several languages; choose one with --label:"
-            f" {', '.join(labels[:20])}"
-        )
-    pipeline = imported.pipeline()
+    config, origin = imported.model.config, imported.origin
+    languages = imported.text.settings.languages
 
     def write(inside: Path) -> None:
-        pipeline.save(inside / "text")
-        write_text(inside / "README.md", model_card(imported))
-        for paper in imported.papers:
-            shutil.copyfile(paper, inside / f"ORIGINAL-{paper.name}")
+        imported.text.save(inside / "text")
+        write_card(inside, (languages.source, languages.target), config, origin, _facts(imported))
+        for name, content in imported.papers.items():
+            (inside / f"{CARRIED}{name}").write_bytes(content)
 
     save_model(folder, imported.model, write)
 
 
-def model_card(imported: Imported) -> str:
-    """What a reader should know of the model."""
-    config = imported.model.config
-    source, target = imported.languages
-    positions = config.architecture.positions
-    lines = [
-        f"# {source}-{target}, {system_name(config.system)}",
-        "",
-        f"Imported by concatmt {__version__} from {imported.origin}. The weights are the"
-        " original's; its authors and licence are named in the ORIGINAL files beside this one,"
-        " if it came with any (OPUS-MT: CC-BY 4.0, Helsinki-NLP).",
-        "",
-        f"Positions begin at {positions.first}, frequencies {positions.frequencies}; text"
-        f" normalised: {imported.text.normalise}.",
-    ]
-    if config.system.sentences > 1:
-        lines += ["", "Never trained on windows of sentences: train it before use."]
-    return "\n".join([*lines, "", "    concatmt translate MODEL input.txt --output output.txt", ""])
+def _facts(imported: Imported) -> dict[str, str]:
+    positions = imported.model.config.architecture.positions
+    parameters = sum(parameter.numel() for parameter in imported.model.parameters())
+    facts = {
+        "parameters": f"{parameters:,}",
+        "positions": f"from {positions.first}, frequencies {positions.frequencies}",
+    }
+    text = imported.text.settings.text
+    if isinstance(text, MarianConfig):
+        label = f", label {text.label}" if text.label else ""
+        facts["text"] = f"SentencePiece, normalised: {text.normalise}{label}"
+    else:
+        facts["text"] = "words between spaces, as in its dictionaries"
+    return facts

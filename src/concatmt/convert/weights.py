@@ -3,6 +3,7 @@
 Does not know any foreign format.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,12 +38,16 @@ class Weights:
             raise self.refusal(f"the tensor {name!r} has values that are not finite")
         return tensor
 
-    def finish(self) -> None:
-        """Refuse tensors that found no place."""
-        if self.tensors:
-            first = min(self.tensors)
+    def take_same(self, name: str, tensor: Tensor) -> None:
+        """Take a tensor out that must equal another, if it is there at all."""
+        if name in self.tensors and not torch.equal(self.take(name), tensor):
+            raise self.refusal(f"the tensor {name!r} differs from the one that it is shared with")
+
+    def finish(self, empty: re.Pattern[str] | None = None) -> None:
+        """Refuse tensors that found no place; those whose names match `empty` need none."""
+        if left := [name for name in self.tensors if not (empty and empty.fullmatch(name))]:
             raise self.refusal(
-                f"{len(self.tensors)} tensors have no place here, the first is {first!r}"
+                f"{len(left)} tensors have no place here, the first is {min(left)!r}"
             )
 
     def refusal(self, reason: str) -> UserError:

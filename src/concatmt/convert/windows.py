@@ -9,7 +9,9 @@ import torch
 from torch import nn
 
 from concatmt.model.config import ModelConfig, SystemConfig
+from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
+from concatmt.settings import parse_settings
 from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
 
 Separator = Literal["copy", "mean"]
@@ -24,13 +26,12 @@ def with_system(
     sentence is over. `mean` starts it as the mean of all symbols.
     """
     first = model.config.system.sentences == 1 < system.sentences
-    config = ModelConfig(
-        **{
-            **model.config.model_dump(),
-            "system": system.model_dump(),
-            "sentence_length": sentence_length or model.config.sentence_length,
-        }
-    )
+    tree = {
+        **model.config.model_dump(),
+        "system": system.model_dump(),
+        "sentence_length": sentence_length or model.config.sentence_length,
+    }
+    config = parse_settings(ModelConfig, tree, system_name(system))
     torch_state = {name: p.detach().clone() for name, p in model.named_parameters()}
     wider = Transformer(config)
     with torch.no_grad():

@@ -37,11 +37,13 @@ class SearchConfig(Settings):
     )
     # Certain: no hypothesis that goes on can become better. Likely: none has a better score now.
     # Best goes on after the beam is full, as long as a hypothesis that goes on has a better score
-    # now than the worst of the beam.
-    stop: Literal["certain", "likely", "best"] | None = Field(
+    # now than the worst of the beam. Narrow: each finished hypothesis takes a place of the beam,
+    # and the search ends when all are taken.
+    stop: Literal["certain", "likely", "best", "narrow"] | None = Field(
         default=None,
         description="End a search when no better translation can come, or when none is likely to."
-        " By default likely in 'prefix', else certain. best: as generate() of transformers.",
+        " By default likely in 'prefix', else certain. best: as generate() of transformers; narrow:"
+        " as Marian.",
     )
     sample: bool = Field(
         default=False, description="Draw translations at random instead of searching."

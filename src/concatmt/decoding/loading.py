@@ -1,12 +1,13 @@
 """A model directory made ready: engine, text pipeline, and what a signature says of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.pool import one_thread_each
 from concatmt.errors import UserError
 from concatmt.files import read_json
+from concatmt.model.card import UNTRAINED, read_origin
 from concatmt.model.directory import CONFIG, load_model
 from concatmt.model.systems import system_name
 from concatmt.signature import Value
@@ -24,6 +25,7 @@ class LoadedModel:
     engine: Engine
     text: TextPipeline
     identity: dict[str, Value]  # the first keys of every signature
+    notes: list[str] = field(default_factory=list)  # what a user of its windows should know
 
     @classmethod
     def load(cls, folder: Path, int8: bool = False) -> "LoadedModel":
@@ -50,7 +52,9 @@ class LoadedModel:
         # On a busy machine threads would wait for each other longer than there is work.
         with one_thread_each():
             engine = Engine(model, int8)
-        return cls(engine, text, identity)
+        origin = read_origin(folder)
+        trained = origin is None or origin.trained_on_windows
+        return cls(engine, text, identity, [] if trained else [UNTRAINED])
 
 
 def _explain(folder: Path) -> None:

@@ -3,7 +3,8 @@
 A step computes what teacher forcing would. The rule is fairseq's: a hypothesis is finished when its
 `<end>` is among the best `beam` candidates, and a window when `beam` hypotheses are, or when no
 other can be among those that are wanted. With `stop: best` it is that of transformers: a full beam
-takes in better hypotheses until none is in sight. When windows are done, others take their place,
+takes in better hypotheses until none is in sight. With `stop: narrow` it is that of Marian: every
+finished hypothesis takes a place of the beam. When windows are done, others take their place,
 or the batch gets smaller. Does not know text or documents.
 
 Shapes: B windows in the batch, H beams (1 at the first step), D dimensions.
@@ -147,8 +148,19 @@ class Search:
         # How many candidates are better than each <end>: other words, and the <end> of others.
         better = (scores[:, None, :] > ends[:, :, None]).sum(2)
         better += (ends[:, None, :] > ends[:, :, None]).sum(2)
-        ends = ends.masked_fill_(better >= beam, -torch.inf)
+        if self.config.stop == "narrow":
+            places_left = self._places_left()
+            ends = ends.masked_fill_(better >= places_left, -torch.inf)
+            going_on = places_left - ends.isfinite().sum(1, keepdim=True)
+            scores = scores.masked_fill(self._tensor(range(beam)) >= going_on, -torch.inf)
+        else:
+            ends = ends.masked_fill_(better >= beam, -torch.inf)
         return Choice(places // options.shape[2], ids.flatten(1).gather(1, places), scores, ends)
+
+    def _places_left(self) -> Tensor:
+        """(B, 1) how many hypotheses each window still looks for."""
+        finished = (self.finished[window] for window in self.beams.windows)
+        return self._tensor([[self.config.beam - len(of)] for of in finished])
 
     def _finish(self, choice: Choice) -> None:
         """Take out the hypotheses that end here, best first, and windows that are done."""

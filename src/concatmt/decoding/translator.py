@@ -46,6 +46,7 @@ class Translator:
         self.context = context
         self.sentences = SentenceTranslator(engine, text, self.config)
         self.report = Report()
+        self.notes: list[str] = []  # what its user should know before anything is translated
 
     @classmethod
     def load(
@@ -53,7 +54,10 @@ class Translator:
     ) -> "Translator":
         """Read a model directory."""
         loaded = LoadedModel.load(Path(model), int8)
-        return cls(loaded.engine, loaded.text, config, loaded.identity)
+        translator = cls(loaded.engine, loaded.text, config, loaded.identity)
+        if translator.context:
+            translator.notes = list(loaded.notes)
+        return translator
 
     @property
     def signature(self) -> Signature:

@@ -63,12 +63,14 @@ def write_weights(path: Path, model: Transformer) -> None:
     save_tensors(path, tensors)
 
 
-def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
+def save_tensors(
+    path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
+) -> None:
     """Write tensors to a safetensors file; failing to write is an OSError, as for other files."""
     path.touch()
     mode = path.stat().st_mode
     try:
-        save_file(tensors, path)
+        save_file(tensors, path, metadata)
     except SafetensorError as error:
         raise OSError(errno.EIO, str(error), str(path)) from error
     path.chmod(mode)  # safetensors makes files that their owner alone may read

@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,22 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from concatmt.convert.config import ImportConfig
 from concatmt.convert.hugging_face import import_hugging_face
 from concatmt.convert.imported import Imported, save_imported
+from concatmt.convert.recognise import import_model
 from concatmt.convert.weights import NEVER
 from concatmt.convert.windows import with_system
 from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window
-from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.decoding.search import Search
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
+from concatmt.model.card import UNTRAINED
 from concatmt.model.systems import parse_system
+from concatmt.text.marian import MarianConfig
 from concatmt.text.vocabulary import END, PAD, SEPARATOR
 
 GOLDEN = Path(__file__).parents[4] / "shared" / "golden-hf"
@@ -34,9 +36,8 @@ LITERAL = "</s>"  # an item whose text spells specials, which stay text here and
 
 
 def imported(name: str) -> Imported:
-    """Without normalisation: transformers does none."""
-    found = import_hugging_face(GOLDEN / name)
-    return replace(found, text=found.text.model_copy(update={"normalise": "none"}))
+    """Positions and text as in transformers, which normalises nothing."""
+    return import_hugging_face(GOLDEN / name, "port", MarianConfig(normalise="none"))
 
 
 def expected(name: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -49,7 +50,7 @@ def expected(name: str) -> tuple[list[dict[str, Any]], list[str]]:
 @pytest.mark.parametrize("name", ["shared", "trained"])
 def test_ids_and_log_probs_are_those_of_transformers(name: str) -> None:
     model = imported(name)
-    text = model.pipeline()
+    text = model.text
     items, symbols = expected(name)
     assert len(items) >= 39
     windows = []
@@ -68,7 +69,7 @@ def test_ids_and_log_probs_are_those_of_transformers(name: str) -> None:
 
 def test_int8_stays_within_a_fifth_of_a_nat_a_token() -> None:
     model = imported("trained")
-    text = model.pipeline()
+    text = model.text
     items, _ = expected("trained")
     windows = [
         ScoringItem([text.source.encode(item["source"])], [[text.target.encode(item["target"])]])
@@ -85,7 +86,7 @@ def test_all_translations_are_those_of_generate() -> None:
     generate() gives what it cuts off an end of probability 1.
     """
     model = imported("trained")
-    text = model.pipeline()
+    text = model.text
     items, symbols = expected("trained")
     config = SearchConfig(
         beam=4, length_penalty=0.6, stop="best", length_factor=0, length_constant=46
@@ -109,19 +110,19 @@ def test_all_translations_are_those_of_generate() -> None:
 
 
 def test_text_that_spells_specials_stays_text() -> None:
-    codec = imported("trained").pipeline().source
+    codec = imported("trained").text.source
     assert not {PAD, SEPARATOR, END} & set(codec.encode("</s> <unk> <pad> <end>"))
 
 
 def test_a_window_model_translates_as_many_sentences_as_it_is_given(tmp_path: Path) -> None:
-    model = imported("trained")
-    wide = with_system(model.model, parse_system("s3to3+cd+lrn+pers"), "copy", None)
-    save_imported(replace(model, model=wide), tmp_path / "model")
-    loaded = LoadedModel.load(tmp_path / "model")
-    translator = Translator(loaded.engine, loaded.text, TranslateConfig(), loaded.identity)
+    windows = import_model(GOLDEN / "trained", ImportConfig(system="s3to3+cd+lrn+pers"))
+    save_imported(windows, tmp_path / "model")
+    translator = Translator.load(tmp_path / "model")
     sentences = ["hello, how can i help you?", "i need a table.", "for how many?", "two."]
     assert len(translator.translate_document(sentences)) == len(sentences)
-    assert "Never trained on windows" in (tmp_path / "model" / "README.md").read_text()
+    assert "never trained on windows" in (tmp_path / "model" / "README.md").read_text()
+    assert translator.notes == [UNTRAINED]
+    assert not Translator.load(tmp_path / "model", TranslateConfig(context=0)).notes
 
 
 def test_segments_start_as_nothing_and_one_sentence_is_translated_as_before() -> None:
@@ -197,9 +198,14 @@ def test_damaged_directories_are_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_multilingual_model_wants_a_label(tmp_path: Path) -> None:
-    model = imported("shared")
-    symbols = model.source.symbols
-    symbols[10] = ">>fra<<"
+    folder = spoilt(tmp_path, "shared")
+    vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    word = next(symbol for symbol, i in vocabulary.items() if i == 10)
+    vocabulary[">>fra<<"] = vocabulary.pop(word)
+    (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
     with pytest.raises(UserError, match="choose one with --label: >>deu<<, >>fra<<"):
-        save_imported(model, tmp_path / "model")
-    assert not (tmp_path / "model").exists()
+        import_hugging_face(folder)
+    with pytest.raises(UserError, match="label >>ita<<: not in the model's vocabulary"):
+        import_hugging_face(folder, text=MarianConfig(label=">>ita<<"))
+    text = import_hugging_face(folder, text=MarianConfig(label=">>fra<<")).text
+    assert text.source.encode("hello")[0] == text.source.vocabulary.ids[">>fra<<"]

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from concatmt.convert.fairseq import import_checkpoint
 from concatmt.corpus.batch import WindowBatch
 from concatmt.decoding.boundaries import Boundaries
 from concatmt.decoding.candidates import BLOCK, LOG2_E, best_candidates
@@ -16,7 +17,6 @@ from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.pool import plan, translate_windows
-from concatmt.interop.fairseq import import_checkpoint
 from concatmt.model.transformer import Transformer
 from concatmt.settings import parse_settings
 from concatmt.text.vocabulary import END, SEPARATOR

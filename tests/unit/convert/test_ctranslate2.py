@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from concatmt.convert.ctranslate2 import export_ctranslate2
+from concatmt.convert.fairseq import import_checkpoint
 from concatmt.errors import UserError
-from concatmt.interop.ctranslate2 import export_ctranslate2
-from concatmt.interop.fairseq import import_checkpoint
 from concatmt.text.pipeline import Languages, TextPipeline, TextSettings
 from concatmt.text.vocabulary import SPECIALS
 from concatmt.text.whitespace import WhitespaceCodec, WhitespaceConfig

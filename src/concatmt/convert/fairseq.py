@@ -17,12 +17,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from concatmt.convert.fairseq_dictionary import Dictionary
+from concatmt.convert.fairseq_options import Options
+from concatmt.convert.imported import Imported
+from concatmt.convert.weights import Weights
 from concatmt.errors import UserError
 from concatmt.files import check_regular
-from concatmt.interop.fairseq_dictionary import Dictionary
-from concatmt.interop.fairseq_options import Options
+from concatmt.model.card import Origin
 from concatmt.model.transformer import Transformer
+from concatmt.text.pipeline import Languages, TextPipeline, TextSettings
 from concatmt.text.vocabulary import Vocabulary
+from concatmt.text.whitespace import WhitespaceCodec, WhitespaceConfig
 
 SCALAR = np.float64(0).__reduce__()[0]  # numpy's own function; its module differs by version
 # What checkpoints hold beside tensors and plain containers: the options, and numbers of numpy in
@@ -38,6 +43,17 @@ ALLOWED: list[Any] = [
 ]
 # Buffers without content: the version of the module and a tensor that only knows its device.
 EMPTY = re.compile(r"(encoder|decoder)(\..*)?\.(version|_float_tensor)")
+
+
+def import_fairseq(checkpoint: Path, source_dictionary: Path, target_dictionary: Path) -> Imported:
+    """The model with its text: words between spaces, as its dictionaries have them."""
+    model, source, target = import_checkpoint(checkpoint, source_dictionary, target_dictionary)
+    same = source.symbols == target.symbols
+    config = WhitespaceConfig(vocabulary="joint" if same else "separate")
+    # A checkpoint need not name its languages, and words between spaces need no rules of any.
+    settings = TextSettings(languages=Languages(source="und", target="und"), text=config)
+    text = TextPipeline(settings, WhitespaceCodec(source), WhitespaceCodec(target))
+    return Imported(model, text, Origin(made_from=f"the fairseq checkpoint {checkpoint.name}"))
 
 
 def import_checkpoint(
@@ -58,7 +74,7 @@ def import_checkpoint(
             f" {target_dictionary} differ"
         )
     model = Transformer(config)
-    _fill(model, _Weights(state["model"], options), source, target)
+    _fill(model, Weights(state["model"], str(checkpoint)), source, target)
     return model.eval(), source.vocabulary(), target.vocabulary()
 
 
@@ -108,37 +124,7 @@ def _options(state: dict[str, Any], path: Path) -> dict[str, Any]:
     return options
 
 
-class _Weights:
-    """The tensors of a checkpoint, each taken once."""
-
-    def __init__(self, tensors: dict[str, Tensor], options: Options) -> None:
-        self.tensors = dict(tensors)
-        self.refusal = options.refusal
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.tensors
-
-    def take(self, name: str) -> Tensor:
-        """Take a tensor out."""
-        if name not in self.tensors:
-            raise self.refusal(f"the tensor {name!r} is missing")
-        tensor = self.tensors.pop(name).float()
-        if not bool(tensor.isfinite().all()):
-            raise self.refusal(f"the tensor {name!r} has values that are not finite")
-        return tensor
-
-    def take_same(self, name: str, tensor: Tensor) -> None:
-        """Take a tensor out that must equal another, if it is there at all."""
-        if name in self.tensors and not torch.equal(self.take(name), tensor):
-            raise self.refusal(f"the tensor {name!r} differs from the one that it is shared with")
-
-    def finish(self) -> None:
-        """Refuse tensors that found no place."""
-        if left := [name for name in self.tensors if not EMPTY.fullmatch(name)]:
-            raise self.refusal(f"{len(left)} tensors have no place here, the first is {left[0]!r}")
-
-
-def _fill(model: Transformer, weights: _Weights, source: Dictionary, target: Dictionary) -> None:
+def _fill(model: Transformer, weights: Weights, source: Dictionary, target: Dictionary) -> None:
     parameters = {name: parameter.shape for name, parameter in model.named_parameters()}
     tensors = _embeddings(model, weights, source, target)
     for side, layers in (("encoder", len(model.encoder)), ("decoder", len(model.decoder))):
@@ -150,7 +136,7 @@ def _fill(model: Transformer, weights: _Weights, source: Dictionary, target: Dic
                 tensors[f"{side}_norm.{kind}"] = weights.take(f"{side}.layer_norm.{kind}")
     if "encoding.weight" in parameters:
         tensors["encoding.weight"] = _segments(model, weights)
-    weights.finish()
+    weights.finish(EMPTY)
     for name, shape in parameters.items():
         if tensors[name].shape != shape:
             raise weights.refusal(
@@ -161,7 +147,7 @@ def _fill(model: Transformer, weights: _Weights, source: Dictionary, target: Dic
 
 
 def _embeddings(
-    model: Transformer, weights: _Weights, source: Dictionary, target: Dictionary
+    model: Transformer, weights: Weights, source: Dictionary, target: Dictionary
 ) -> dict[str, Tensor]:
     sharing = model.config.architecture.embeddings
     encoder = weights.take("encoder.embed_tokens.weight")
@@ -196,7 +182,7 @@ def _embeddings(
     return rows
 
 
-def _segments(model: Transformer, weights: _Weights) -> Tensor:
+def _segments(model: Transformer, weights: Weights) -> Tensor:
     """The learned segment vectors (K, d_SE); their first row there is padding."""
     pse = model.config.system.encoding.fusion == "pse"
     name = "embed_pse.se.weight" if pse else "embed_segments.weight"
@@ -205,7 +191,7 @@ def _segments(model: Transformer, weights: _Weights) -> Tensor:
     return table[1:]
 
 
-def _block(weights: _Weights, prefix: str, decoder: bool) -> dict[str, Tensor]:
+def _block(weights: Weights, prefix: str, decoder: bool) -> dict[str, Tensor]:
     """The tensors of one block under our names; projections of one input are stacked."""
     tensors = {}
     for kind in ("weight", "bias"):

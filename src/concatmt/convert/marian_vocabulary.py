@@ -1,0 +1,112 @@
+"""Marian's vocabulary files: YAML (`symbol: id` a line), text (a symbol a line), SentencePiece.
+
+YAML is read line by line: readers of all of YAML take `5` and `no` for something else than text,
+and stop at characters that vocabularies have.
+"""
+
+import re
+
+from concatmt.errors import UserError
+
+END, UNK = "</s>", "<unk>"
+ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
+ESCAPES = {
+    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
+    "e": "\x1b", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
+}  # fmt: skip
+
+
+def read_vocabulary(name: str, content: bytes, size: int) -> list[str]:
+    """The symbols of a vocabulary in the order of their ids, `size` of them.
+
+    A model may have more rows than its file has symbols: the rest can never come from text and get
+    names of their own.
+    """
+    if name.endswith(".spm"):
+        symbols = _sentence_piece(name, content)
+    else:
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{name}: not UTF-8 at byte {error.start}") from error
+        symbols = _yaml(name, text) if name.endswith((".yml", ".yaml")) else _lines(name, text)
+    if len(symbols) > size:
+        raise UserError(
+            f"{name}: {len(symbols):,} symbols, but the model has rows for {size:,} (dim-vocabs):"
+            " not its vocabulary"
+        )
+    for needed in (END, UNK):
+        if needed not in symbols:
+            raise UserError(f"{name}: not a vocabulary of Marian: it has no {needed}")
+    return symbols + [f"<row {i}>" for i in range(len(symbols), size)]
+
+
+def _yaml(name: str, text: str) -> list[str]:
+    ids: dict[int, str] = {}
+    key: str | None = None  # of a long symbol, which has `? symbol` and `: id` on two lines
+    for number, line in enumerate(text.split("\n"), start=1):
+        line = line.rstrip("\r")
+        if not line.strip() or line == "---":
+            continue
+        if line.startswith("? "):
+            key = line[2:]
+            continue
+        if key is not None:
+            symbol, id_ = key, line.removeprefix(":")
+            key = None
+        else:
+            symbol, _, id_ = line.rpartition(":")
+        if not symbol or not id_.strip().isdecimal():
+            raise UserError(f"{name}, line {number}: expected 'symbol: id', got {line[:60]!r}")
+        place = int(id_)
+        if place in ids:
+            raise UserError(f"{name}, line {number}: the id {place} is there twice")
+        ids[place] = _unquoted(symbol.strip(" "))
+    if not ids or max(ids) != len(ids) - 1:
+        gap = next((i for i in range(len(ids)) if i not in ids), 0)
+        raise UserError(
+            f"{name}: {len(ids):,} symbols, and none has the id {gap}: lines are missing"
+        )
+    return _checked(name, [ids[i] for i in range(len(ids))])
+
+
+def _unquoted(symbol: str) -> str:
+    if len(symbol) > 1 and symbol[0] == symbol[-1] == '"':
+        return ESCAPE.sub(_character, symbol[1:-1])
+    if len(symbol) > 1 and symbol[0] == symbol[-1] == "'":
+        return symbol[1:-1].replace("''", "'")
+    return symbol
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = escape[1]
+    if len(code) > 1:
+        number = int(code[1:], 16)
+        return chr(number) if number < 0x110000 else "\ufffd"
+    return ESCAPES.get(code, code)
+
+
+def _lines(name: str, text: str) -> list[str]:
+    lines = text.split("\n")
+    symbols = lines[:-1] if lines[-1] == "" else lines
+    return _checked(name, [symbol.rstrip("\r").partition("\t")[0] for symbol in symbols])
+
+
+def _sentence_piece(name: str, content: bytes) -> list[str]:
+    """The vocabulary of a model that Marian was given itself: ids are those of SentencePiece."""
+    import sentencepiece
+
+    try:
+        processor = sentencepiece.SentencePieceProcessor(model_proto=content)
+    except RuntimeError as error:
+        raise UserError(f"{name}: a damaged SentencePiece model") from error
+    return [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
+
+
+def _checked(name: str, symbols: list[str]) -> list[str]:
+    seen: set[str] = set()
+    for symbol in symbols:
+        if symbol in seen:
+            raise UserError(f"{name}: the symbol {symbol!r} is there twice")
+        seen.add(symbol)
+    return symbols
