@@ -1,6 +1,7 @@
 """Fixtures for all tests."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,10 @@ from hypothesis import settings
 
 settings.register_profile("concatmt", deadline=None, max_examples=50)
 settings.load_profile("concatmt")
+
+# A shell that starts the tests in the background makes them ignore Ctrl-C, and so every process
+# that they start; some tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
