@@ -7,6 +7,7 @@ one line what is wrong. Does not know any particular setting: each component kee
 import copy
 import difflib
 import re
+import reprlib
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,9 @@ class Settings(BaseModel):
 
 
 S = TypeVar("S", bound=Settings)
+
+QUOTED = reprlib.Repr()  # values in messages, which must stay short enough to be read
+QUOTED.maxstring = QUOTED.maxother = 200
 
 
 Overrides = Sequence[str] | Mapping[str, Any]  # ["a.b=c"] as after --set, or {"a.b": c}
@@ -49,11 +53,11 @@ def overridden(tree: Mapping[str, Any], overrides: Overrides) -> dict[str, Any]:
         return result
     for override in overrides:
         path, equals, text = override.partition("=")
-        where = f"--set {override!r}"
+        where = f"--set {QUOTED.repr(override)}"
         if not equals:
             raise UserError(f"{where}: write it as key.subkey=value")
         try:
-            value = yaml.safe_load(text)
+            value = _parse_yaml(text)
         except yaml.YAMLError as error:
             raise UserError(f"{where}: the value is not valid YAML") from error
         _put(result, path, value, where)
@@ -104,7 +108,7 @@ def _read(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         hint = nearest(str(config), known) or f"; presets are {', '.join(known)}"
         raise UserError(f"config {str(config)!r} is neither a file nor a preset{hint}")
     try:
-        tree = yaml.safe_load(text)
+        tree = _parse_yaml(text)
     except yaml.YAMLError as error:
         raise UserError(f"{origin}: not valid YAML: {error}") from error
     if tree is None:
@@ -112,6 +116,22 @@ def _read(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     if not isinstance(tree, dict):
         raise UserError(f"{origin}: expected keys and values, found a {type(tree).__name__}")
     return tree, origin
+
+
+def _parse_yaml(text: str) -> Any:
+    """The value of a YAML text; whatever is wrong with it is a YAMLError.
+
+    The parser itself lets other errors out, for impossible dates and deep nesting, and reads
+    integers of so many digits that Python would not print them again.
+    """
+    try:
+        value = yaml.safe_load(text)
+        repr(value)
+    except ValueError as error:
+        raise yaml.YAMLError(str(error).partition(";")[0]) from error
+    except RecursionError as error:
+        raise yaml.YAMLError("nested too deeply") from error
+    return value
 
 
 def _put(tree: dict[str, Any], path: str, value: Any, where: str) -> None:
@@ -147,7 +167,7 @@ def _describe(cls: type[Settings], problem: Any, options: Mapping[str, str]) -> 
         return f"{path}.{tag}: must be one of {expected or 'its kinds'}{found}"
     if kind == "value_error" and not isinstance(problem["input"], str | int | float | bool):
         return f"{path}: {message}"
-    return f"{path}: {message[:1].lower()}{message[1:]}, found {problem['input']!r}"
+    return f"{path}: {message[:1].lower()}{message[1:]}, found {QUOTED.repr(problem['input'])}"
 
 
 def _ends(path: str) -> list[int]:

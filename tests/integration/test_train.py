@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from concatmt.cli import main
 from concatmt.errors import UserError
+from concatmt.files import hash_file
 from concatmt.model.directory import load_model
 from concatmt.training import checkpoints as checkpoints_module
 from concatmt.training.checkpoints import Checkpoints
@@ -283,7 +284,9 @@ def test_a_damaged_newest_checkpoint_is_told_and_the_one_before_is_taken(
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 
-@pytest.mark.parametrize("damage", ["edited", "without hash", "no JSON", "no object", "removed"])
+@pytest.mark.parametrize(
+    "damage", ["edited", "without hash", "no JSON", "no object", "removed", "fitting hash"]
+)
 def test_a_checkpoint_whose_state_is_damaged_is_skipped_and_written_again(
     data: Path, tmp_path: Path, damage: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -296,6 +299,8 @@ def test_a_checkpoint_whose_state_is_damaged_is_skipped_and_written_again(
     else:
         state = json.loads(text)
         state["stream"]["next"] -= 1
+        if damage == "fitting hash":
+            state["training"]["values"] = 5
         del state["state_sha256" if damage == "edited" else "scaler"]
         state |= {"state_sha256": json.loads(text)["state_sha256"]} if damage == "edited" else {}
         others = {"no JSON": text[:-9], "no object": "[]"}
@@ -305,6 +310,33 @@ def test_a_checkpoint_whose_state_is_damaged_is_skipped_and_written_again(
     assert captured.count("warning: ") == 1
     assert "taking the one before it" in captured
     assert "going on after update 10" in captured
+    check_identical(tmp_path / "whole", tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["model", "optimiser"])
+@pytest.mark.parametrize("damage", ["cut", "other name", "other shape", "one less"])
+def test_a_checkpoint_of_other_tensors_is_skipped_even_if_its_hashes_fit(
+    data: Path, tmp_path: Path, name: str, damage: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    train(make_task(data, max_updates=10), tmp_path / "whole")
+    train(make_task(data, max_updates=10), tmp_path / "run")
+    folder = Checkpoints(tmp_path / "run" / "checkpoints").all()[-1].folder
+    path = folder / f"{name}.safetensors"
+    tensors = load_file(path)
+    first = min(tensors, key=lambda key: (tensors[key].dim() == 0, key))
+    if damage != "cut":
+        tensor = tensors.pop(first)
+        if damage != "one less":
+            tensors[f"{first}x" if damage == "other name" else first] = tensor[:-1].contiguous()
+        save_file(tensors, path)
+    else:
+        path.write_bytes(path.read_bytes()[:-9])
+    state = json.loads((folder / "state.json").read_text())
+    state["sha256"][f"{name}.safetensors"] = hash_file(path)
+    del state["state_sha256"]  # as earlier versions wrote it
+    (folder / "state.json").write_text(json.dumps(state))
+    train(make_task(data, max_updates=10), tmp_path / "run")
+    assert f"{path}: damaged: " in capfd.readouterr().err
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 
@@ -365,8 +397,12 @@ def test_a_warm_start_from_nowhere_is_told_as_such(data: Path, tmp_path: Path) -
 
 def test_metrics_that_are_no_file_or_no_text_are_not_read(data: Path, tmp_path: Path) -> None:
     run = Run(tmp_path)
-    (tmp_path / "metrics.jsonl").write_bytes(b'{"update": 1}\n{"update": \xff}\n')
-    assert run.metrics() == [{"update": 1}]
+    good = [{"kind": "train", "update": 1}, {"kind": "valid", "update": 2, "context": None}]
+    lines = [json.dumps(record).encode() for record in good]
+    odd = [b'{"kind": "train", "update": \xff}', b"[]", b"{}", b'{"kind": "train", "update": "2"}']
+    odd += [b'{"kind": "train", "update": 2, "current": "x"}', lines[0][:-3] + lines[1]]
+    (tmp_path / "metrics.jsonl").write_bytes(b"\n".join([lines[0], *odd, lines[1]]) + b"\n")
+    assert run.metrics() == good
     (tmp_path / "metrics.jsonl").unlink()
     (tmp_path / "metrics.jsonl").symlink_to("/dev/zero")
     with pytest.raises(UserError, match="metrics.jsonl: not a regular file"):

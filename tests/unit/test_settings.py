@@ -50,6 +50,10 @@ def test_overrides_replace_values(config: Path) -> None:
         ("corpus.splits={}", "corpus.splits: dictionary should have at least 1 item"),
         ("nonsense", "--set 'nonsense': write it as key.subkey=value"),
         ("text.merges.x=1", "'merges' holds a value, it has no keys below it"),
+        ("text.merges=2020-13-45", "--set 'text.merges=2020-13-45': the value is not valid YAML"),
+        ("text.merges=" + "[" * 2000, "the value is not valid YAML"),
+        ("text.merges=" + "9" * 5000, "the value is not valid YAML"),
+        ("text.merges=" + "x" * 5000, "text.merges: input should be a valid integer"),
     ],
 )
 def test_a_bad_setting_is_told_in_one_line(config: Path, override: str, message: str) -> None:
@@ -57,6 +61,7 @@ def test_a_bad_setting_is_told_in_one_line(config: Path, override: str, message:
         load_settings(Config, config, [override])
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 1000
 
 
 def test_an_unknown_preset_is_told_with_the_nearest(config: Path) -> None:

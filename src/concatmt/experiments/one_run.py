@@ -15,6 +15,7 @@ from typing import Any
 from concatmt.config import Config
 from concatmt.corpus.prepare import prepare
 from concatmt.decoding.config import TranslateConfig
+from concatmt.errors import UserError
 from concatmt.evaluation.config import EvaluateConfig
 from concatmt.evaluation.items import read_records
 from concatmt.evaluation.measures.quality import score
@@ -36,7 +37,7 @@ from concatmt.model.systems import parse_system
 from concatmt.signature import Signature
 from concatmt.testbed.corpus import write_testbed
 from concatmt.testbed.dials import parse_dials
-from concatmt.training.run import Run
+from concatmt.training.run import METRICS, Run
 from concatmt.training.train import Task, train
 
 DECODING = TranslateConfig(mode="redecode")  # the paper's
@@ -161,7 +162,10 @@ def _answers(model: ModelMember, on: Suite) -> tuple[Signature, list[dict[str, A
 
 def _stage(folder: Path, items: list[dict[str, Any]]) -> Stage:
     """Where the run stands: its last validation, and the share of right items by phenomenon."""
-    last = [record for record in Run(folder).metrics() if record["kind"] == "valid"][-1]
+    validations = [record for record in Run(folder).metrics() if record["kind"] == "valid"]
+    if not validations:
+        raise UserError(f"{folder / METRICS}: damaged: it has no validations")
+    last = validations[-1]
     right = defaultdict(list)
     for item in items:
         right[item["phenomenon"]].append(item["verdict"])

@@ -9,9 +9,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -27,11 +29,32 @@ from concatmt.files import (
 )
 from concatmt.model.directory import save_tensors, write_weights
 from concatmt.model.transformer import Transformer
+from concatmt.settings import Settings, parse_settings
+from concatmt.training.state import TrainingState
 
 STATE, MODEL, OPTIMISER = "state.json", "model.safetensors", "optimiser.safetensors"
 OWN_HASH = "state_sha256"
-KEYS = {"training", "stream", "scaler", "update", "sha256"}
 KEEP_LAST = 2  # complete checkpoints: the newest, and one to fall back on
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Place(Settings):
+    """Where the stream of batches stands."""
+
+    seed: Count
+    epoch: Count
+    next: Count
+
+
+class State(Settings):
+    """What `state.json` says; what the tensors do not."""
+
+    training: TrainingState
+    stream: Place
+    scaler: dict[str, float | int]
+    update: Count
+    sha256: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -86,7 +109,7 @@ class Checkpoints:
 
     def restore(
         self, model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
-    ) -> dict[str, Any] | None:
+    ) -> State | None:
         """Load the newest checkpoint that is whole; None if there is none.
 
         Skip a damaged one with a warning.
@@ -102,11 +125,13 @@ class Checkpoints:
         for checkpoint in complete:
             try:
                 state = self._verified(checkpoint, (MODEL, OPTIMISER))
+                weights = _weights(checkpoint.folder / MODEL, model)
+                moments = _moments(checkpoint.folder / OPTIMISER, model, optimisers)
             except UserError as error:
                 print(f"warning: {error}; taking the one before it", file=sys.stderr)
                 continue
-            _copy(load_file(checkpoint.folder / MODEL), model)
-            _load_optimiser(load_file(checkpoint.folder / OPTIMISER), model, optimisers)
+            _copy(weights, model)
+            _load_optimiser(moments, optimisers)
             return state
         if complete:
             raise UserError(f"{self.folder}: all checkpoints are damaged; start a new run")
@@ -136,29 +161,45 @@ class Checkpoints:
         for update in updates:
             checkpoint = self.at(update)
             self._verified(checkpoint, (MODEL,))
-            for name, tensor in load_file(checkpoint.folder / MODEL).items():
+            for name, tensor in _weights(checkpoint.folder / MODEL, model).items():
                 sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
             count += 1
         _copy({name: total / count for name, total in sums.items()}, model)
 
-    def _verified(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> dict[str, Any]:
-        state = read_json(checkpoint.folder / STATE, "checkpoint")
+    def _verified(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> State:
+        values = read_json(checkpoint.folder / STATE, "checkpoint")
         # Checkpoints of earlier versions have no hash of their own.
-        own = state.pop(OWN_HASH, None) if isinstance(state, dict) else None
-        known = isinstance(state, dict) and state.keys() == KEYS
-        if not known or (own is not None and own != _hash(state)):
+        own = values.pop(OWN_HASH, None) if isinstance(values, dict) else None
+        if not isinstance(values, dict) or (own is not None and own != _hash(values)):
             raise UserError(f"{checkpoint.folder / STATE}: damaged: it was changed")
+        state = parse_settings(State, values, str(checkpoint.folder / STATE))
         for name in names:
             path = checkpoint.folder / name
             if not path.is_file():
                 raise UserError(f"{path}: missing")
-            if hash_file(path) != state["sha256"].get(name):
+            if hash_file(path) != state.sha256.get(name):
                 raise UserError(f"{path}: damaged: its hash is not the one in {STATE}")
-        return dict(state)
+        return state
 
 
 def _hash(state: dict[str, Any]) -> str:
     return hash_text(json.dumps(state, sort_keys=True))
+
+
+def _read(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise UserError(f"{path}: damaged: {error}") from error
+
+
+def _weights(path: Path, model: Transformer) -> dict[str, Tensor]:
+    """The weights of a checkpoint: exactly those of the model."""
+    tensors = _read(path)
+    found = {name: tensor.shape for name, tensor in tensors.items()}
+    if found != {name: parameter.shape for name, parameter in model.named_parameters()}:
+        raise UserError(f"{path}: damaged: its tensors are not those of the model")
+    return tensors
 
 
 @torch.no_grad()
@@ -179,16 +220,34 @@ def _optimiser_tensors(
     }
 
 
-def _load_optimiser(
-    tensors: dict[str, Tensor], model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
-) -> None:
-    owner = _owners(optimisers)
+Moments = dict[Tensor, dict[str, Tensor]]  # what an optimiser knows of each parameter, by key
+
+
+def _moments(
+    path: Path, model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
+) -> Moments:
+    """What `_optimiser_tensors` has written; the same keys for all parameters of an optimiser."""
     parameters = dict(model.named_parameters())
-    for full_name, value in tensors.items():
+    moments: Moments = {}
+    for full_name, value in _read(path).items():
         key, _, name = full_name.partition(".")
-        parameter = parameters[name]
-        device = "cpu" if key == "step" else parameter.device
-        owner[parameter].state[parameter][key] = value.to(device)
+        if name not in parameters or value.shape not in (parameters[name].shape, ()):
+            raise UserError(f"{path}: damaged: {full_name!r} does not belong to the model")
+        moments.setdefault(parameters[name], {})[key] = value
+    owner = _owners(optimisers)
+    for optimiser in optimisers:
+        kinds = {frozenset(keys) for of, keys in moments.items() if owner[of] is optimiser}
+        if len(kinds) > 1:
+            raise UserError(f"{path}: damaged: tensors are missing")
+    return moments
+
+
+def _load_optimiser(moments: Moments, optimisers: Sequence[torch.optim.Optimizer]) -> None:
+    owner = _owners(optimisers)
+    for parameter, values in moments.items():
+        for key, value in values.items():
+            device = "cpu" if key == "step" else parameter.device
+            owner[parameter].state[parameter][key] = value.to(device)
 
 
 def _owners(

@@ -149,7 +149,7 @@ def draw_curves(run: Run) -> bool:
     axes = figure.subplots()
     for kind, style in (("train", {"alpha": 0.5}), ("valid", {"marker": "o", "markersize": 3})):
         for part, colour in (("current", "C0"), ("context", "C1")):
-            points = [(r["update"], r[part]) for r in records if r["kind"] == kind and r[part]]
+            points = [(r["update"], r[part]) for r in records if r["kind"] == kind and r.get(part)]
             if points:
                 axes.plot(
                     *zip(*points, strict=True), color=colour, label=f"{kind}, {part}", **style

@@ -118,7 +118,7 @@ class Run:
             os.close(descriptor)
 
     def metrics(self) -> list[dict[str, Any]]:
-        """All lines of the metrics; one that a crash cut short is left out."""
+        """All lines of the metrics; those that are damaged, as by a crash, are left out."""
         path = self.folder / METRICS
         if not path.exists():
             return []
@@ -126,10 +126,10 @@ class Run:
             raise UserError(f"{path}: not a regular file; remove it")
         records = []
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                records.append(parse_json(line))
-            except json.JSONDecodeError:
-                break
+            with suppress(json.JSONDecodeError):
+                record = parse_json(line)
+                if _is_record(record):
+                    records.append(record)
         return records
 
     def rewind(self, update: int) -> None:
@@ -138,6 +138,16 @@ class Run:
             return
         kept = [record for record in self.metrics() if record["update"] <= update]
         write_text(self.folder / METRICS, "".join(json.dumps(record) + "\n" for record in kept))
+
+
+def _is_record(value: Any) -> bool:
+    """Of the metrics: all but kind and update are numbers, or nothing."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("kind"), str)
+        and isinstance(value.get("update"), int)
+        and all(isinstance(one, int | float | None) for k, one in value.items() if k != "kind")
+    )
 
 
 def check_same(

@@ -48,8 +48,3 @@ class TrainingState:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "TrainingState":
-        """What `to_json` gave."""
-        return cls(**values)

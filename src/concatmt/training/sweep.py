@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from concatmt.errors import UserError
 from concatmt.files import write_json
 from concatmt.progress import progress
-from concatmt.training.run import Run
+from concatmt.training.run import METRICS, Run
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,10 @@ class Trial:
 
     def best(self, metric: str) -> float:
         """The lowest validation loss."""
-        values = [r[metric] for r in Run(self.folder).metrics() if r["kind"] == "valid"]
+        records = Run(self.folder).metrics()
+        values = [r[metric] for r in records if r["kind"] == "valid" and metric in r]
+        if not values:
+            raise UserError(f"{self.folder / METRICS}: damaged: it has no validations")
         return float(min(values))
 
 

@@ -214,9 +214,9 @@ class Trainer:
     def _resume(self, run: Run) -> None:
         state = self.checkpoints.restore(self.model, self.optimisers)
         if state is not None:
-            self.state = TrainingState.from_json(state["training"])
-            self.stream.restore(state["stream"])
-            self.scaler.load_state_dict(state["scaler"])
+            self.state = state.training
+            self.stream.restore(state.stream.model_dump())
+            self.scaler.load_state_dict(state.scaler)
             self.reporter.say(f"going on after update {self.state.update:,}")
         self.model.to(self.processes.device)
         self.processes.wait()

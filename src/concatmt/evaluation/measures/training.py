@@ -65,7 +65,7 @@ def training_section(subjects: Sequence[Subject]) -> Section:
 
 def _points(member: ModelMember) -> list[tuple[float, float]]:
     records = member.folder.metrics
-    return [(r["update"], r["current_nll"]) for r in records if "current_nll" in r]
+    return [(r["update"], r["current_nll"]) for r in records if r.get("current_nll") is not None]
 
 
 def encoding_plot(model: Transformer) -> str:
