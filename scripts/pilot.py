@@ -11,9 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from concatmt.experiments.one_run import Job, carry_out, make_data
-from concatmt.experiments.results import Results, RunRecord
-from concatmt.experiments.setting import SETTINGS, Setting
+from concatmt.paper.results import Results, RunRecord
+from concatmt.paper.run import Job, carry_out, make_data
+from concatmt.paper.setting import SETTINGS, Setting
 
 CORPUS_SEED = 101
 SHAPE = {"scenes": 1, "around": 0, "valid_documents": 150, "test_documents": 100, "items": 150}

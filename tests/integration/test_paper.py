@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from concatmt.experiments.comparison import compare
-from concatmt.experiments.one_run import Job, carry_out, make_data
-from concatmt.experiments.paper_figures import paper
-from concatmt.experiments.questions import answers
-from concatmt.experiments.report import write_report
-from concatmt.experiments.results import Results
-from concatmt.experiments.runner import missing
-from concatmt.experiments.setting import Setting
+from concatmt.paper.comparison import compare
+from concatmt.paper.printed import paper
+from concatmt.paper.questions import answers
+from concatmt.paper.report import write_report
+from concatmt.paper.results import Results
+from concatmt.paper.run import Job, carry_out, make_data
+from concatmt.paper.runner import missing
+from concatmt.paper.setting import Setting
 from concatmt.training.run import Run
 from tests.conftest import Command
 

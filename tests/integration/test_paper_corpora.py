@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from concatmt.cli import app as commands
+from concatmt.cli import app as command_line
 from concatmt.decoding import contrast
 from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.errors import UserError
-from concatmt.experiments import material, paper_command, runner
-from concatmt.experiments.paper_figures import paper
-from concatmt.experiments.results import Results, _read_gz
-from concatmt.experiments.setting import SETTINGS
+from concatmt.paper import commands, material, runner
+from concatmt.paper.printed import paper
+from concatmt.paper.results import Results, _read_gz
+from concatmt.paper.setting import SETTINGS
 from tests.conftest import Command
 
 RATE = 1e-3
@@ -156,7 +156,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run_here(started: Sequence[tuple[Any, list[str]]], _: int) -> list[Any]:
         for _, command in started:
-            commands.app(args=command[3:], standalone_mode=False)
+            command_line.app(args=command[3:], standalone_mode=False)
         return []
 
     monkeypatch.setattr(runner, "run_here", run_here)
@@ -167,7 +167,7 @@ def table(name: str, which: str, root: Path, capsys: pytest.CaptureFixture[str],
     changes = [word for one in (*TINY, f"corpus.root={root}") for word in ("--set", one)]
     arguments = ["paper", which, "--setting", name, "--work", "work", "--results", "results"]
     capsys.readouterr()
-    commands.app(args=[*arguments, *changes, *more], standalone_mode=False)
+    command_line.app(args=[*arguments, *changes, *more], standalone_mode=False)
     return capsys.readouterr().out
 
 
@@ -186,7 +186,7 @@ def test_a_table_on_the_papers_files_is_scored_with_context_and_by_its_conventio
     few = whole.model_copy(update={"rows": {row: whole.rows[row] for row in systems}})
     tables = {**paper().tables, which: few}
     small = paper().model_copy(update={"tables": tables})
-    monkeypatch.setattr(paper_command, "paper", lambda: small)
+    monkeypatch.setattr(commands, "paper", lambda: small)
     asked: list[ScoringItem] = []
 
     def spy(engine: Any, items: Sequence[ScoringItem], pool: Any) -> Any:
@@ -234,7 +234,7 @@ def test_results_that_were_scored_without_context_are_not_printed(
     whole = paper().tables[name]
     few = whole.model_copy(update={"rows": {"s4to4+cd": whole.rows["s4to4+cd"]}})
     small = paper().model_copy(update={"tables": {**paper().tables, name: few}})
-    monkeypatch.setattr(paper_command, "paper", lambda: small)
+    monkeypatch.setattr(commands, "paper", lambda: small)
     table(name, name, tmp_path / "corpora", capsys)
     lines = Path("results", name, "runs.jsonl")
     record = json.loads(lines.read_text())

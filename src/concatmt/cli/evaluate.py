@@ -8,7 +8,7 @@ import typer
 from concatmt.cli.app import app
 from concatmt.cli.options import SetOption
 
-RUNS, FILES = "Runs (with --on)", "Files"
+RUNS, FILES, BLEU = "Runs (with --on)", "Files", "Conventions and tests"
 
 
 @app.command()
@@ -55,11 +55,16 @@ def evaluate(
     ] = None,
     documents: Annotated[
         Path | None,
-        typer.Option(help="ContraPro's folder of subtitles, or ctxpro's file of inputs."),
+        typer.Option(
+            help="ContraPro's folder of subtitles, or ctxpro's file of inputs.",
+            rich_help_panel=FILES,
+        ),
     ] = None,
     wrong_forms: Annotated[
         Literal["absent", "ignored"],
-        typer.Option(help="Of generative accuracy: whether they must be absent."),
+        typer.Option(
+            help="Of generative accuracy: whether they must be absent.", rich_help_panel=BLEU
+        ),
     ] = "absent",
     convention: Annotated[
         Literal["sentence", "document", "paper-en-ru", "paper-en-de"],
@@ -67,9 +72,13 @@ def evaluate(
     ] = "sentence",
     test: Annotated[
         Literal["bs", "ar"],
-        typer.Option(help="Of BLEU: paired bootstrap or approximate randomisation."),
+        typer.Option(
+            help="Of BLEU: paired bootstrap or approximate randomisation.", rich_help_panel=BLEU
+        ),
     ] = "bs",
-    samples: Annotated[int, typer.Option(min=1, help="Samples of that test.")] = 1000,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Samples of that test.", rich_help_panel=BLEU)
+    ] = 1000,
     output: Annotated[
         Path | None,
         typer.Option(help="Folder for evaluation.html, evaluation.json and evaluation.md."),

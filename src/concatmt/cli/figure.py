@@ -23,8 +23,8 @@ def pca(
 
         concatmt figure pca --output pca.svg
     """
-    from concatmt.experiments.encoding_figures import draw_pca
-    from concatmt.experiments.paper_command import pca as sentences
+    from concatmt.paper.commands import pca as sentences
+    from concatmt.paper.encoding_figures import draw_pca
 
     draw_pca(output)
     print(sentences())
@@ -40,8 +40,8 @@ def encodings(
 
         concatmt figure encodings --output pictures
     """
-    from concatmt.experiments.encoding_figures import draw_encoding
     from concatmt.model.encodings import ENCODINGS
+    from concatmt.paper.encoding_figures import draw_encoding
 
     for kind in ENCODINGS:
         draw_encoding(kind, output / f"{kind}.png")

@@ -55,7 +55,7 @@ def paper(
 
         concatmt paper en-de-cd --setting en-de-iwslt17 --set corpus.root=corpora/en-de
     """
-    from concatmt.experiments import paper_command as commands
+    from concatmt.paper import commands
 
     if what == "list":
         print(commands.list_tables())

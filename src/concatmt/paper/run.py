@@ -21,7 +21,10 @@ from concatmt.evaluation.items import read_records
 from concatmt.evaluation.measures.quality import score
 from concatmt.evaluation.models import ModelMember, find_model
 from concatmt.evaluation.suite import Suite
-from concatmt.experiments.material import (
+from concatmt.files import read_json, write_json
+from concatmt.model.directory import load_model
+from concatmt.model.systems import parse_system
+from concatmt.paper.material import (
     STORE,
     TESTBED,
     config_of,
@@ -29,11 +32,8 @@ from concatmt.experiments.material import (
     contrastive_sets,
     suite,
 )
-from concatmt.experiments.results import Results, RunRecord, Stage
-from concatmt.experiments.setting import Setting
-from concatmt.files import read_json, write_json
-from concatmt.model.directory import load_model
-from concatmt.model.systems import parse_system
+from concatmt.paper.results import Results, RunRecord, Stage
+from concatmt.paper.setting import Setting
 from concatmt.signature import Signature
 from concatmt.testbed.corpus import write_testbed
 from concatmt.testbed.dials import parse_dials

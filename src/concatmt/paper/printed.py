@@ -109,5 +109,5 @@ class Paper(Settings):
 @functools.cache
 def paper() -> Paper:
     """The paper's figures."""
-    file = resources.files("concatmt").joinpath("experiments", "paper_tables.json")
+    file = resources.files("concatmt").joinpath("paper", "printed.json")
     return Paper.model_validate_json(file.read_text(encoding="utf-8"))

@@ -18,8 +18,8 @@ from concatmt.evaluation.accuracy import Difference, Figure, figures
 from concatmt.evaluation.outcomes import CONTROLS, OutcomeFile, System
 from concatmt.evaluation.resampling import LEVEL, Estimate
 from concatmt.evaluation.significance import holm
-from concatmt.experiments.comparison import chosen_runs
-from concatmt.experiments.results import Results, RunRecord
+from concatmt.paper.comparison import chosen_runs
+from concatmt.paper.results import Results, RunRecord
 
 # What the tasks of the testbed need (docs/testbed.md).
 WHICH_WORDS = ("pron", "vp", "names")

@@ -9,18 +9,18 @@ import pytest
 from concatmt.errors import UserError
 from concatmt.evaluation.accuracy import Difference
 from concatmt.evaluation.resampling import Estimate
-from concatmt.experiments.comparison import (
+from concatmt.paper.commands import Request, corpus_table, list_tables
+from concatmt.paper.comparison import (
     chosen_runs,
     compare,
     reference_row,
     render_comparison,
     verdict,
 )
-from concatmt.experiments.paper_command import Request, corpus_table, list_tables
-from concatmt.experiments.paper_figures import paper
-from concatmt.experiments.results import Results, RunRecord, Stage
-from concatmt.experiments.runner import missing, plan, systems_of
-from concatmt.experiments.setting import SETTINGS, setting
+from concatmt.paper.printed import paper
+from concatmt.paper.results import Results, RunRecord, Stage
+from concatmt.paper.runner import missing, plan, systems_of
+from concatmt.paper.setting import SETTINGS, setting
 
 TESTBED = SETTINGS["testbed-en-ru"]
 ITEMS = 60

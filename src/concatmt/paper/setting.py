@@ -10,8 +10,8 @@ from typing import Any
 from concatmt.decoding.config import ContrastConfig
 from concatmt.errors import UserError
 from concatmt.evaluation.config import Convention
-from concatmt.experiments.paper_figures import Paper
 from concatmt.model.systems import parse_system
+from concatmt.paper.printed import Paper
 from concatmt.settings import Settings, nearest
 
 HEADLINE = (

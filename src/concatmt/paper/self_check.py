@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from concatmt.evaluation.aggregates import contrapro, voita
-from concatmt.experiments.paper_figures import Claim, Paper, Table
+from concatmt.paper.printed import Claim, Paper, Table
 
 TOLERANCE = 0.01  # of figures with two decimals: half a hundredth, and the rounding of the parts
 PRINTED = 0.005 + 1e-9

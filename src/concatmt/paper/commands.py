@@ -8,19 +8,19 @@ from typing import Any
 from concatmt.corpus.statistics import Statistics, lengths
 from concatmt.corpus.store import Split, Store
 from concatmt.errors import UserError
-from concatmt.experiments.comparison import compare, render_comparison
-from concatmt.experiments.encoding_figures import DIM, components_for
-from concatmt.experiments.material import STORE
-from concatmt.experiments.material import check as check_material
-from concatmt.experiments.one_run import Job, carry_out, make_data
-from concatmt.experiments.paper_check import TOLERANCE, inconsistencies, recompute
-from concatmt.experiments.paper_figures import paper
-from concatmt.experiments.questions import answers
-from concatmt.experiments.report import question_table, write_report
-from concatmt.experiments.results import Results
-from concatmt.experiments.runner import launch, missing, plan, systems_of
-from concatmt.experiments.setting import SETTINGS, Setting, setting
 from concatmt.model.systems import parse_system, system_name
+from concatmt.paper.comparison import compare, render_comparison
+from concatmt.paper.encoding_figures import DIM, components_for
+from concatmt.paper.material import STORE
+from concatmt.paper.material import check as check_material
+from concatmt.paper.printed import paper
+from concatmt.paper.questions import answers
+from concatmt.paper.report import question_table, write_report
+from concatmt.paper.results import Results
+from concatmt.paper.run import Job, carry_out, make_data
+from concatmt.paper.runner import launch, missing, plan, systems_of
+from concatmt.paper.self_check import TOLERANCE, inconsistencies, recompute
+from concatmt.paper.setting import SETTINGS, Setting, setting
 from concatmt.settings import nearest
 from concatmt.tables import markdown_table
 

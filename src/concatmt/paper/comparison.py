@@ -13,9 +13,9 @@ from concatmt.evaluation.findings import Table as Cells
 from concatmt.evaluation.outcomes import CONTROLS, System
 from concatmt.evaluation.resampling import Estimate
 from concatmt.evaluation.significance import holm
-from concatmt.experiments.paper_figures import Paper, Table
-from concatmt.experiments.results import RUNS, Results, RunRecord
-from concatmt.experiments.setting import Setting, is_system
+from concatmt.paper.printed import Paper, Table
+from concatmt.paper.results import RUNS, Results, RunRecord
+from concatmt.paper.setting import Setting, is_system
 from concatmt.tables import markdown_table
 
 KINDS = ("all", "phenomenon")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from concatmt.errors import UserError
-from concatmt.experiments.encoding_figures import (
+from concatmt.paper.encoding_figures import (
     components_for,
     draw_encoding,
     draw_pca,

@@ -15,7 +15,8 @@ from concatmt.evaluation.findings import Picture, Prose, Report, Section, Table
 from concatmt.evaluation.outcomes import CONTROLS
 from concatmt.evaluation.page import page
 from concatmt.evaluation.resampling import Estimate
-from concatmt.experiments.comparison import (
+from concatmt.files import write_text
+from concatmt.paper.comparison import (
     chosen_runs,
     compare,
     comparison_cells,
@@ -23,11 +24,10 @@ from concatmt.experiments.comparison import (
     interval,
     render_comparison,
 )
-from concatmt.experiments.paper_figures import paper
-from concatmt.experiments.questions import Answer, answers
-from concatmt.experiments.results import Results, RunRecord
-from concatmt.experiments.setting import HEADLINE, Setting
-from concatmt.files import write_text
+from concatmt.paper.printed import paper
+from concatmt.paper.questions import Answer, answers
+from concatmt.paper.results import Results, RunRecord
+from concatmt.paper.setting import HEADLINE, Setting
 from concatmt.tables import markdown_table
 
 CURVES = (

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from concatmt.errors import UserError
-from concatmt.experiments.comparison import chosen_runs
-from concatmt.experiments.material import check
-from concatmt.experiments.one_run import Job, make_data
-from concatmt.experiments.paper_figures import Paper
-from concatmt.experiments.results import Results
-from concatmt.experiments.setting import Setting, is_system
+from concatmt.paper.comparison import chosen_runs
+from concatmt.paper.material import check
+from concatmt.paper.printed import Paper
+from concatmt.paper.results import Results
+from concatmt.paper.run import Job, make_data
+from concatmt.paper.setting import Setting, is_system
 from concatmt.training.sweep import run_here, run_on_cluster
 
 

@@ -21,11 +21,11 @@ from concatmt.errors import UserError
 from concatmt.evaluation.measures.quality import lines
 from concatmt.evaluation.sets import ContrastiveSet, read_set
 from concatmt.evaluation.suite import Suite, TestSet, Text, test_set
-from concatmt.experiments.setting import Setting
 from concatmt.files import hash_text
 from concatmt.model.config import ModelConfig
 from concatmt.model.systems import parse_system
 from concatmt.model.transformer import Transformer
+from concatmt.paper.setting import Setting
 from concatmt.settings import load_settings
 from concatmt.training.checkpoints import KEEP_LAST
 

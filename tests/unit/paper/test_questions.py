@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from concatmt.experiments.questions import pooled_difference
+from concatmt.paper.questions import pooled_difference
 
 
 def test_of_one_pair_it_is_students_t_test() -> None:

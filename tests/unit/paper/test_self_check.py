@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from concatmt.experiments.paper_check import inconsistencies, recompute
-from concatmt.experiments.paper_figures import paper
 from concatmt.model.systems import parse_system, system_name
+from concatmt.paper.printed import paper
+from concatmt.paper.self_check import inconsistencies, recompute
 from tests.conftest import Command
 
 DETAILS = {"en-ru-details": 28, "en-de-details": 11, "en-de-high-resource-details": 6}
