@@ -34,15 +34,14 @@ def pca(
 def encodings(
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder; one picture each.")],
 ) -> None:
-    """The matrix of every encoding over a window of four sentences.
+    """The matrix of every encoding that adds vectors, over a window of four sentences.
 
     **Examples**
 
         concatmt figure encodings --output pictures
     """
-    from concatmt.model.encodings import ENCODINGS
-    from concatmt.paper.encoding_figures import draw_encoding
+    from concatmt.paper.encoding_figures import draw_encoding, kinds_to_draw
 
-    for kind in ENCODINGS:
+    for kind in kinds_to_draw():
         draw_encoding(kind, output / f"{kind}.png")
         print(output / f"{kind}.png")

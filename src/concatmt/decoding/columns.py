@@ -4,18 +4,22 @@ A bias is a pass over memory. Most of them can be left to a layer that has one a
 blocks of a model, but not what is around them.
 """
 
+from collections.abc import Container
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from concatmt.model.blocks import Block, CrossAttention, SelfAttention
+from concatmt.model.blocks import Block, CrossAttention, DecoderBlock, SelfAttention
 from concatmt.model.linear import ACTIVATIONS
+from concatmt.model.views import Where
 
 
 class LinearByColumns(nn.Module):
     """y = x W' + b, a few per cent faster for few rows than with W stored by rows."""
+
+    left = False  # whether the layer after it adds what `activated` leaves out
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
@@ -30,9 +34,10 @@ class LinearByColumns(nn.Module):
         return y
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
-        """(..., in) -> (all rows, out): relu(y) - b, as the layer after it adds b; or swish(y)."""
+        """(..., in) -> (all rows, out): the activation of y, without a bias that was left."""
         rows = x.flatten(0, -2)
-        if activation == "relu":
+        if self.left:
+            # relu(y) - b = max(x W', -b)
             y = torch.mm(rows, self.columns)
             return torch.maximum(y, -self.bias, out=y)
         return ACTIVATIONS[activation](torch.addmm(self.bias, rows, self.columns))
@@ -48,23 +53,38 @@ class LinearByColumns(nn.Module):
         total = self.bias.double() + bias.double() @ self.columns.double()
         self.bias = total.to(self.bias.dtype)
 
+    def leave_to(self, after: "LinearByColumns") -> None:
+        """Let the layer after a ReLU add the bias of this one."""
+        after.take(self.bias)
+        self.left = True
 
-def leave_biases_to_last_layers(block: Block) -> None:
+
+def leave_biases_to_last_layers(block: Block, rotates: Container[Where] = ()) -> None:
     """Take as many biases as possible out of a block whose layers are stored by columns.
 
-    A bias of keys adds the same to the scores of all keys, which a softmax does not see. One of
-    values comes out of the attention as it went in, for the weights add up to 1. That of the first
-    feed-forward layer can be left out before a ReLU: relu(y) = max(x W', -b) + b.
+    A bias of keys adds the same to the scores of all keys, which a softmax does not see, unless
+    keys are turned by their places (`rotates`). One of values comes out of the attention as it
+    went in, for the weights add up to 1. That of the first feed-forward layer can be left out
+    before a ReLU: relu(y) = max(x W', -b) + b.
     """
     for module in block.children():
         if isinstance(module, SelfAttention | CrossAttention):
             layer = module.qkv if isinstance(module, SelfAttention) else module.kv
             made, output = _by_columns(layer), _by_columns(module.output)
-            others, _, values = made.bias.tensor_split([-2 * len(output.bias), -len(output.bias)])
+            others, keys, values = made.bias.tensor_split(
+                [-2 * len(output.bias), -len(output.bias)]
+            )
             output.take(values)
-            made.bias = others
+            made.bias = torch.cat([others, keys]) if _turned(block, module, rotates) else others
     if block.activation == "relu":
-        _by_columns(block.feed_forward_out).take(_by_columns(block.feed_forward_in).bias)
+        _by_columns(block.feed_forward_in).leave_to(_by_columns(block.feed_forward_out))
+
+
+def _turned(block: Block, attention: nn.Module, rotates: Container[Where]) -> bool:
+    """Whether the keys of an attention are turned."""
+    if isinstance(attention, CrossAttention):
+        return "cross" in rotates
+    return ("decoder" if isinstance(block, DecoderBlock) else "encoder") in rotates
 
 
 def _by_columns(layer: nn.Module) -> LinearByColumns:

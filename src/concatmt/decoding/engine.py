@@ -66,7 +66,7 @@ class Engine:
 
     def cache(self, capacity: int) -> Cache:
         """An empty cache with room for `capacity` columns; to be released when it is done with."""
-        return Cache(len(self.model.decoder), capacity, self.slabs)
+        return self.model.cache(capacity, self.slabs)
 
     def candidates(self, hidden: Tensor, count: int) -> Candidates:
         """The `count` best next words of hidden states (R, D), and the two boundaries."""
@@ -96,7 +96,7 @@ def packed_copy(model: Transformer) -> Transformer:
     """The model with every linear layer of its blocks stored by columns, and fewer biases."""
     twin = copy_with(model, lambda linear, _: LinearByColumns(linear))
     for block in (*twin.encoder, *twin.decoder):
-        leave_biases_to_last_layers(cast("Block", block))
+        leave_biases_to_last_layers(cast("Block", block), model.encoding.rotates)
     return twin
 
 

@@ -16,12 +16,12 @@ from concatmt.model.config import Architecture, StackConfig
 from concatmt.model.dropout import dropout
 from concatmt.model.linear import Kernel, Linear
 from concatmt.model.packing import Packing
+from concatmt.model.views import Rotation, View
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
 Store = Callable[[Tensor, Tensor], KeysValues]  # new keys and values -> all to look at
-# Bool, true where a query may look, or floats to be added to the scores; None: it may look
-# everywhere; or several windows in one row.
-Mask = Tensor | Packing | None
+# Is shown queries, keys and how the one look at the other, whenever attention is computed.
+Observer = Callable[[Tensor, Tensor, View], None]
 
 
 class Attention(nn.Module):
@@ -31,6 +31,8 @@ class Attention(nn.Module):
     Starting values are fairseq's: Xavier-uniform, for queries, keys and values with a gain of
     1/sqrt(2).
     """
+
+    observer: Observer | None = None
 
     def __init__(self, dim: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -44,13 +46,18 @@ class Attention(nn.Module):
         """(B, T, D) -> (B, H, T, D / H)"""
         return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
 
-    def attend(self, q: Tensor, kv: KeysValues, mask: Mask, causal: bool) -> Tensor:
-        """(B, H, T, D / H) -> (B, T, D)"""
+    def attend(self, q: Tensor, kv: KeysValues, view: View) -> Tensor:
+        """(B, H, T, D / H) -> (B, T, D); queries and keys are turned already."""
+        if self.observer is not None:
+            self.observer(q, kv[0], view)
+        mask = view.mask
         if isinstance(mask, Packing):
             x = mask.attend(q, *kv)
         else:
             p = self.dropout if self.training else 0.0
-            x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=causal)
+            if mask is not None and mask.dtype != q.dtype:  # under autocast
+                mask = mask.to(q.dtype)
+            x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=view.causal)
         return x.transpose(1, 2).flatten(2)
 
 
@@ -61,25 +68,19 @@ class SelfAttention(Attention):
         super().__init__(dim, heads, dropout)
         self.qkv = _projections(dim, 3)
 
-    def forward(
-        self,
-        x: Tensor,
-        mask: Mask,
-        causal: bool = False,
-        store: Store | None = None,
-    ) -> Tensor:
+    def forward(self, x: Tensor, view: View, store: Store | None = None) -> Tensor:
         """(B, T, D) -> (B, T, D); `store` adds keys and values to a cache and returns all."""
-        q, k, v = self._parts(x)
-        return self.attend(q, (k, v) if store is None else store(k, v), mask, causal)
+        q, k, v = self._parts(x, view.rotation)
+        return self.attend(q, (k, v) if store is None else store(k, v), view)
 
-    def remember(self, x: Tensor, store: Store) -> None:
+    def remember(self, x: Tensor, rotation: Rotation | None, store: Store) -> None:
         """Only add keys and values to a cache: nothing is asked of these tokens."""
-        _, k, v = self._parts(x)
+        _, k, v = self._parts(x, rotation)
         store(k, v)
 
-    def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _parts(self, x: Tensor, rotation: Rotation | None) -> tuple[Tensor, Tensor, Tensor]:
         q, k, v = (self.split(part) for part in self.qkv(x).chunk(3, dim=-1))
-        return q, k, v
+        return (q, k, v) if rotation is None else (rotation.turn(q), rotation.turn(k), v)
 
 
 class CrossAttention(Attention):
@@ -90,14 +91,15 @@ class CrossAttention(Attention):
         self.q = _projections(dim, 1)
         self.kv = _projections(dim, 2)
 
-    def keys_values(self, encoded: Tensor) -> KeysValues:
+    def keys_values(self, encoded: Tensor, rotation: Rotation | None) -> KeysValues:
         """(B, S, D) -> keys and values"""
         keys, values = (self.split(part) for part in self.kv(encoded).chunk(2, dim=-1))
-        return keys, values
+        return (keys if rotation is None else rotation.turn(keys)), values
 
-    def forward(self, x: Tensor, kv: KeysValues, mask: Mask) -> Tensor:
+    def forward(self, x: Tensor, kv: KeysValues, view: View) -> Tensor:
         """(B, T, D) -> (B, T, D)"""
-        return self.attend(self.split(self.q(x)), kv, mask, causal=False)
+        q = self.split(self.q(x))
+        return self.attend(q if view.rotation is None else view.rotation.turn(q), kv, view)
 
 
 class Block(nn.Module):
@@ -140,11 +142,11 @@ class Block(nn.Module):
 class EncoderBlock(Block):
     """Self-attention and feed-forward."""
 
-    def forward(self, x: Tensor, mask: Mask) -> Tensor:
+    def forward(self, x: Tensor, view: View) -> Tensor:
         """(B, S, D) -> (B, S, D)"""
         attention = self.self_attention
         x = self.residual(
-            x, self.self_attention_norm, lambda y: attention(y, mask), attention.output
+            x, self.self_attention_norm, lambda y: attention(y, view), attention.output
         )
         return self.feed_forward(x)
 
@@ -162,24 +164,22 @@ class DecoderBlock(Block):
         self,
         x: Tensor,
         source: KeysValues,
-        source_mask: Mask,
-        mask: Mask,
-        causal: bool,
+        at_source: View,
+        view: View,
         store: Store | None,
     ) -> Tensor:
-        """(B, T, D) -> (B, T, D)"""
+        """(B, T, D) -> (B, T, D); `view` of its own side, `at_source` of the other."""
         own, cross = self.self_attention, self.cross_attention
+        x = self.residual(x, self.self_attention_norm, lambda y: own(y, view, store), own.output)
         x = self.residual(
-            x, self.self_attention_norm, lambda y: own(y, mask, causal, store), own.output
-        )
-        x = self.residual(
-            x, self.cross_attention_norm, lambda y: cross(y, source, source_mask), cross.output
+            x, self.cross_attention_norm, lambda y: cross(y, source, at_source), cross.output
         )
         return self.feed_forward(x)
 
-    def remember(self, x: Tensor, store: Store) -> None:
+    def remember(self, x: Tensor, rotation: Rotation | None, store: Store) -> None:
         """Only add keys and values to a cache, as the last block may for a prefix."""
-        self.self_attention.remember(self.self_attention_norm(x) if self.pre_norm else x, store)
+        y = self.self_attention_norm(x) if self.pre_norm else x
+        self.self_attention.remember(y, rotation, store)
 
 
 def _norm(architecture: Architecture) -> nn.LayerNorm:

@@ -23,7 +23,11 @@ class Slabs:
     def lend(self, like: Tensor, size: int) -> Tensor:
         """A buffer of at least `size` elements, not initialised."""
         with self._lock:
-            fitting = [i for i, buffer in enumerate(self._free) if len(buffer) >= size]
+            fitting = [
+                i
+                for i, buffer in enumerate(self._free)
+                if len(buffer) >= size and buffer.dtype == like.dtype
+            ]
             if fitting:
                 return self._free.pop(min(fitting, key=lambda i: len(self._free[i])))
             # One that is too small makes way: there are never more than were lent at once.

@@ -35,9 +35,9 @@ class Kernel(Protocol):
         """(..., in) -> (..., out)"""
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
-        """(..., in) -> (all rows, out): the activation of y, for the kernel that comes after it.
+        """(..., in) -> (all rows, out): the activation of y.
 
-        A pair of kernels may agree on a constant that the first leaves out and the second adds.
+        Without the bias, if that was left to the kernel after it, which then adds its effect.
         """
 
     def onto(self, residual: Tensor, x: Tensor, p: float) -> Tensor:

@@ -17,12 +17,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from concatmt.corpus.batch import Side, WindowBatch
-from concatmt.model.blocks import DecoderBlock, EncoderBlock, KeysValues, Mask, Store
-from concatmt.model.cache import Cache
-from concatmt.model.config import ModelConfig
+from concatmt.model.blocks import DecoderBlock, EncoderBlock, KeysValues, Store
+from concatmt.model.cache import Cache, Slabs
+from concatmt.model.config import ModelConfig, StackConfig
 from concatmt.model.dropout import dropout
 from concatmt.model.encodings import FIRST_POSITION, EncodingSizes, Signal, build_encoding
 from concatmt.model.packing import Packing, additive, real_tokens, unpack
+from concatmt.model.views import Mask, Place, Rotation, View, Where, with_bias
 from concatmt.text.vocabulary import PAD
 
 TRIM_SHARE = 0.75  # of the source tokens that there is room for, below which it is made less
@@ -32,7 +33,9 @@ TRIM_SHARE = 0.75  # of the source tokens that there is room for, below which it
 class Memory:
     """The source windows as the decoder sees them. All hypotheses of a window share one row."""
 
-    layers: tuple[KeysValues, ...]  # of the cross-attention in every decoder block
+    # Of the cross-attention in every decoder block; if it has a bias by places, then also t and k
+    # of the source tokens, as the keys and values of one more layer, (B, 1, tokens, 1) each.
+    layers: tuple[KeysValues, ...]
     mask: Mask  # (B, 1, 1, S)
     sentences: Tensor  # (B, 1) n of each window
 
@@ -117,7 +120,8 @@ class Transformer(nn.Module):
         self.output = nn.Linear(dim, config.target_vocabulary, bias=architecture.output_bias)
         self.tie()
         self._draw_embeddings()
-        sizes = EncodingSizes(dim, system.sentences, config.shift, architecture.positions)
+        heads = architecture.encoder.heads, architecture.decoder.heads
+        sizes = EncodingSizes(dim, system.sentences, config.shift, architecture.positions, heads)
         self.encoding = build_encoding(system.encoding, sizes)
         self.encoder = nn.ModuleList(
             EncoderBlock(architecture, architecture.encoder)
@@ -164,9 +168,10 @@ class Transformer(nn.Module):
         length = source.tokens.shape[1]
         t = torch.arange(length, device=source.tokens.device)[None] + FIRST_POSITION
         padded = bool((source.lengths < length).any())
-        mask = source.mask[:, None, None, :] if padded else None
-        n = sentences[:, None]
-        return Memory(self._encode(source.tokens, t, source.segments, n, mask), mask, n)
+        real = source.mask[:, None, None, :]
+        mask = additive(real, self.source_embedding.weight.dtype) if padded else None
+        place = Place(t, source.segments, sentences[:, None])
+        return Memory(self._encode(source.tokens, place, mask), mask, place.n)
 
     def encode_packed(self, source: Side, sentences: Tensor) -> PackedMemory:
         """The same, of the real tokens alone."""
@@ -175,19 +180,22 @@ class Transformer(nn.Module):
         n = sentences[:, None].expand_as(real)
         lengths = source.lengths.tolist()
         tokens, t, k, n = (x[real][None] for x in (source.tokens, t, source.segments, n))
-        layers = self._encode(tokens, t, k, n, Packing(lengths, lengths))
+        layers = self._encode(tokens, Place(t, k, n), Packing(lengths, lengths))
         return PackedMemory(layers, lengths, sentences)
 
-    def _encode(
-        self, tokens: Tensor, t: Tensor, k: Tensor, n: Tensor, mask: Mask
-    ) -> tuple[KeysValues, ...]:
-        signal = self.encoding(t, k, n)
+    def _encode(self, tokens: Tensor, place: Place, mask: Mask) -> tuple[KeysValues, ...]:
+        signal = self.encoding(*place)
         x = self._embed(self.source_embedding, tokens, signal)
+        view = self._view("encoder", mask, place, place, x)
         for index, block in enumerate(self.encoder):
-            x = block(_with_signal(x, signal, index), mask)
+            x = block(_with_signal(x, signal, index), view)
         encoded = self.encoder_norm(x)
+        rotation = self._rotation("cross", place)
         blocks = cast("Iterable[DecoderBlock]", self.decoder)
-        return tuple(block.cross_attention.keys_values(encoded) for block in blocks)
+        layers = [block.cross_attention.keys_values(encoded, rotation) for block in blocks]
+        if "cross" in self.encoding.biases:
+            layers.append(_as_keys_values(place, tokens))
+        return tuple(layers)
 
     def decode(
         self,
@@ -208,23 +216,22 @@ class Transformer(nn.Module):
         sees all that was appended before it. With a `Packing` the tokens are those of several
         windows in one row, (1, all tokens), and so must be the memory; there is no cache then.
         """
-        signal = self.encoding(t, k, memory.sentences)
+        place = Place(t, k, memory.sentences)
+        signal = self.encoding(*place)
         x = self._embed(self.target_embedding, tokens, signal)
         cached = 0 if cache is None else cache.length
-        if visible is None and cached and tokens.shape[1] > 1:
+        biased = "decoder" in self.encoding.biases
+        if visible is None and tokens.shape[1] > 1 and (cached or biased):
             visible = _order_mask(tokens, cached)
-        # To be added: attention would make that of it anew in every block.
+        # Converted once: attention would do it anew in every block.
         mask = additive(visible[:, None], x.dtype) if isinstance(visible, Tensor) else visible
-        causal = visible is None and not cached
+        keys = self._places_seen(place, tokens, cache) if biased else None
+        causal = visible is None and not cached and not biased
+        view = self._view("decoder", mask, place, keys, x, causal)
+        at_source = self._view("cross", memory.mask, place, self._source_places(memory), x)
         for index, block in enumerate(self.decoder):
-            x = block(
-                _with_signal(x, signal, index),
-                memory.layers[index],
-                memory.mask,
-                mask,
-                causal,
-                None if cache is None else cache.writer(index),
-            )
+            store = None if cache is None else cache.writer(index)
+            x = block(_with_signal(x, signal, index), memory.layers[index], at_source, view, store)
         if cache is not None:
             cache.advance(tokens.shape[1])
         hidden: Tensor = self.decoder_norm(x)
@@ -241,29 +248,86 @@ class Transformer(nn.Module):
         real = real_tokens(lengths, tokens.device)
         t = torch.arange(real.shape[1], device=real.device).expand_as(real)[real][None]
         facing = memory.for_targets(lengths)
-        signal = self.encoding(t + FIRST_POSITION, k, facing.sentences)
+        place = Place(t + FIRST_POSITION, k, facing.sentences)
+        signal = self.encoding(*place)
         x = self._embed(self.target_embedding, tokens, signal)
-        order = Packing.in_order(lengths, x)
+        view = self._view("decoder", Packing.in_order(lengths, x), place, place, x)
+        at_source = self._view("cross", facing.mask, place, self._source_places(facing), x)
         *blocks, last = cast("Iterable[DecoderBlock]", self.decoder)
         for index, block in enumerate(blocks):
             x = _with_signal(x, signal, index)
             store = _unpacking(cache, index, lengths)
-            x = block(x, facing.layers[index], facing.mask, order, False, store)
-        last.remember(_with_signal(x, signal, len(blocks)), _unpacking(cache, len(blocks), lengths))
+            x = block(x, facing.layers[index], at_source, view, store)
+        store = _unpacking(cache, len(blocks), lengths)
+        last.remember(_with_signal(x, signal, len(blocks)), view.rotation, store)
+        if "decoder" in self.encoding.biases:
+            _unpacking(cache, len(self.decoder), lengths)(*_as_keys_values(place, tokens))
         cache.advance(real.shape[1])
 
-    def cache(self, capacity: int = 64) -> Cache:
-        """An empty cache for `decode`, with room for `capacity` tokens a row before it grows."""
-        return Cache(len(self.decoder), capacity)
+    def cache(self, capacity: int = 64, slabs: Slabs | None = None) -> Cache:
+        """An empty cache for `decode`, with room for `capacity` tokens a row before it grows.
+
+        If the decoder has a bias by places, these have a layer of their own, the last.
+        """
+        layers = len(self.decoder) + ("decoder" in self.encoding.biases)
+        return Cache(layers, capacity, slabs)
 
     def log_probs(self, hidden: Tensor) -> Tensor:
         """(..., D) -> (..., V) natural log-probabilities in float32."""
         return F.log_softmax(self.output(hidden).float(), dim=-1)
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor, signal: Signal) -> Tensor:
-        vectors = signal.input.to(embedding.weight.dtype)
-        x = torch.add(vectors, embedding(tokens), alpha=self.scale)
+        if signal.input is None:
+            x = self.scale * embedding(tokens)
+        else:
+            vectors = signal.input.to(embedding.weight.dtype)
+            x = torch.add(vectors, embedding(tokens), alpha=self.scale)
         return dropout(x, self.config.architecture.dropout if self.training else 0.0)
+
+    def _view(
+        self,
+        where: Where,
+        mask: Mask,
+        queries: Place,
+        keys: Place | None,
+        like: Tensor,
+        causal: bool = False,
+    ) -> View:
+        """How tokens look at others, with what the encoding does inside attention.
+
+        It must be known where the keys stand if there is a bias.
+        """
+        if where in self.encoding.biases:
+            assert keys is not None
+            heads = self._stack(where).heads
+            mask = with_bias(
+                mask, lambda q, k: self.encoding.bias(where, q, k, heads), queries, keys, like
+            )
+        return View(mask, causal, self._rotation(where, queries))
+
+    def _rotation(self, where: Where, place: Place) -> Rotation | None:
+        if where not in self.encoding.rotates:
+            return None
+        width = self.config.architecture.dim // self._stack(where).heads
+        return self.encoding.rotation(where, place, width)
+
+    def _stack(self, where: Where) -> StackConfig:
+        architecture = self.config.architecture
+        return architecture.encoder if where == "encoder" else architecture.decoder
+
+    def _places_seen(self, place: Place, tokens: Tensor, cache: Cache | None) -> Place:
+        """Where all keys stand that decoder inputs may look at, those in the cache included."""
+        if cache is None:
+            return place
+        t, k = cache.writer(len(self.decoder))(*_as_keys_values(place, tokens))
+        return Place(t[:, 0, :, 0], k[:, 0, :, 0], place.n)
+
+    def _source_places(self, memory: Memory) -> Place | None:
+        """Where the source tokens stand, if the bias of cross-attention needs to know."""
+        if "cross" not in self.encoding.biases:
+            return None
+        t, k = memory.layers[len(self.decoder)]
+        return Place(t[:, 0, :, 0], k[:, 0, :, 0], memory.sentences)
 
 
 def _order_mask(tokens: Tensor, cached: int) -> Tensor:
@@ -271,6 +335,12 @@ def _order_mask(tokens: Tensor, cached: int) -> Tensor:
     width = tokens.shape[1]
     ones = torch.ones(1, width, cached + width, dtype=torch.bool, device=tokens.device)
     return ones.tril_(cached)
+
+
+def _as_keys_values(place: Place, tokens: Tensor) -> KeysValues:
+    """t and k of tokens (B, T) as if they were keys and values of one head, (B, 1, T, 1) each."""
+    t, k = (part.expand(tokens.shape)[:, None, :, None] for part in (place.t, place.k))
+    return t, k
 
 
 def _unpacking(cache: Cache, layer: int, lengths: Sequence[int]) -> Store:

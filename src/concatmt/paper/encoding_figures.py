@@ -18,7 +18,6 @@ from concatmt.model.encodings import (
     FIRST_POSITION,
     EncodingConfig,
     EncodingSizes,
-    SegmentEncoding,
     build_encoding,
     sinusoid,
 )
@@ -74,13 +73,20 @@ def encoding_matrix(kind: str, fusion: str) -> tuple[Floats, list[int]]:
     segments = side_from_lists([[[0] * words for words in WORDS]]).segments
     t = torch.arange(segments.shape[1])[None] + FIRST_POSITION
     with torch.no_grad():
-        vectors = encoding(t, segments, torch.tensor([[len(WORDS)]])).input[0]
-    return vectors.double().numpy(), segments[0].tolist()
+        vectors = encoding(t, segments, torch.tensor([[len(WORDS)]])).input
+    if vectors is None:
+        raise UserError(f"encoding {kind!r} adds nothing to tokens: there are no vectors to draw")
+    return vectors[0].double().numpy(), segments[0].tolist()
+
+
+def kinds_to_draw() -> list[str]:
+    """The encodings that are nothing but vectors, which a picture can show."""
+    return [kind for kind, one in ENCODINGS.items() if not one.rotates | one.biases]
 
 
 def draw_encoding(kind: str, path: Path) -> None:
     """The matrix of an encoding over a window of four sentences; beside it, PSE if it has one."""
-    fusions = ["add", "pse"] if issubclass(ENCODINGS[kind], SegmentEncoding) else ["add"]
+    fusions = ["add", "pse"] if ENCODINGS[kind].has_segments else ["add"]
     figure = _new_figure(path, width=3.6 * len(fusions), height=3.4)
     panels = figure.subplots(1, len(fusions), squeeze=False)[0]
     for axes, fusion in zip(panels, fusions, strict=True):

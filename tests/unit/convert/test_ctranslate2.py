@@ -14,7 +14,9 @@ from concatmt.text.whitespace import WhitespaceCodec, WhitespaceConfig
 from tests.unit.decoding.models import make_model, make_pipeline
 
 
-@pytest.mark.parametrize("system", ["s4to4+cd+shift5+pers", "s4to4+pers", "s4to4+lrn"])
+@pytest.mark.parametrize(
+    "system", ["s4to4+cd+shift5+pers", "s4to4+pers", "s4to4+lrn", "s4to4+rope", "s4to4+sync"]
+)
 def test_systems_with_sentence_positions_are_refused(tmp_path: Path, system: str) -> None:
     pipeline = make_pipeline()
     with pytest.raises(UserError, match="only base and sKtoK systems can be exported"):

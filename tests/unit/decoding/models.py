@@ -29,6 +29,9 @@ SYSTEMS = [
     "s4to4+1hot+pse",
     "s4to4+sin+pers+pse",
     "s4to4+lrn+pers+pse",
+    "s4to4+srope",
+    "s4to4+alibi",
+    "s4to4+sync",
 ]
 SAMPLE = Path(__file__).parents[3] / "examples" / "sample"
 

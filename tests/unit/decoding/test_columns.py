@@ -10,8 +10,9 @@ from tests.unit.model.small_models import build, log_probs, random_batch
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_large_biases_have_their_effect(norm: str) -> None:
-    model = build("s4to4", norm=norm)
+@pytest.mark.parametrize("system", ["s4to4", "s4to4+rope", "s4to4+srope", "s4to4+sync"])
+def test_large_biases_have_their_effect(system: str, norm: str) -> None:
+    model = build(system, norm=norm)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name.endswith("bias"):
@@ -49,6 +50,14 @@ def test_few_biases_are_left() -> None:
     assert left["self_attention.output"] == left["cross_attention.output"] == dim
 
 
+def test_keys_that_are_turned_keep_their_biases() -> None:
+    model = build("s4to4+rope")
+    dim = model.config.architecture.dim
+    block = Engine(model).model.decoder[0]
+    assert len(block.self_attention.qkv.bias) == 2 * dim
+    assert len(block.cross_attention.kv.bias) == 0
+
+
 def test_a_bias_that_is_left_to_the_next_layer_comes_out_of_it() -> None:
     torch.manual_seed(1)
     first, second = torch.nn.Linear(6, 20), torch.nn.Linear(20, 6)
@@ -57,7 +66,10 @@ def test_a_bias_that_is_left_to_the_next_layer_comes_out_of_it() -> None:
         wanted = residual + second(first(x).relu())
         before, after = LinearByColumns(first), LinearByColumns(second)
         assert torch.allclose(before(x), first(x), atol=1e-6)
-        after.take(before.bias)
+        assert torch.allclose(
+            before.activated(x, "relu").view(3, 4, 20), first(x).relu(), atol=1e-6
+        )
+        before.leave_to(after)
         assert torch.allclose(
             after.onto(residual, before.activated(x, "relu"), 0.0), wanted, atol=1e-6
         )

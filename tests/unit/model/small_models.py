@@ -18,9 +18,13 @@ ENCODINGS = ["", "+pers", "+shift5", "+shift5+pers"] + [
     f"+{kind}{pers}{pse}"
     for kind, pers, pse in itertools.product(("1hot", "sin", "lrn"), ("", "+pers"), ("", "+pse"))
 ]
-# The same, for windows of one to four sentences.
+# Those that act inside attention.
+INSIDE = ["+rope", "+srope", "+alibi", "+sync", "+sync+pers"]
+# All of them, for windows of one to four sentences.
 SYSTEMS = [
-    ("base" if k == 1 else f"s{k}to{k}") + encoding for k in (1, 2, 3, 4) for encoding in ENCODINGS
+    ("base" if k == 1 else f"s{k}to{k}") + encoding
+    for k in (1, 2, 3, 4)
+    for encoding in ENCODINGS + (INSIDE if k in (1, 4) else [])
 ]
 
 

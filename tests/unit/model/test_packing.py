@@ -8,7 +8,9 @@ from concatmt.model.packing import Packing, additive
 from concatmt.model.transformer import Transformer
 from tests.unit.model.small_models import SYSTEMS, build, log_probs, random_batch
 
-every_system = pytest.mark.parametrize("system", SYSTEMS[-16:])  # of four sentences
+every_system = pytest.mark.parametrize(
+    "system", [system for system in SYSTEMS if system.startswith("s4to4")]
+)
 every_norm = pytest.mark.parametrize("norm", ["post", "pre"])
 
 

@@ -99,7 +99,9 @@ def test_dropout_acts_in_training_alone_and_follows_the_seed(kind: str) -> None:
     assert not torch.equal(outputs[0], outputs[2])
 
 
-@pytest.mark.parametrize("system", ["s4to4+shift3+pers", "s4to4+lrn+pers+pse"])
+@pytest.mark.parametrize(
+    "system", ["s4to4+shift3+pers", "s4to4+lrn+pers+pse", "s4to4+rope", "s4to4+sync"]
+)
 def test_bfloat16_autocast_trains_near_float32(system: str) -> None:
     model = build(system, dropout=0.2).train()
     batch = random_batch(model)

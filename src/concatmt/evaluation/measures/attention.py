@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -37,8 +37,9 @@ from concatmt.evaluation.resampling import (
 from concatmt.evaluation.subjects import Deed, Member, Subject, members_of
 from concatmt.evaluation.suite import Need, Suite, Text
 from concatmt.files import read_json, write_json
-from concatmt.model.blocks import CrossAttention, DecoderBlock, EncoderBlock, SelfAttention
+from concatmt.model.blocks import Attention, DecoderBlock, EncoderBlock
 from concatmt.model.transformer import Transformer
+from concatmt.model.views import View
 from concatmt.signature import Signature
 
 KINDS = ("encoder", "decoder", "cross")
@@ -266,42 +267,35 @@ def _current(side: Side, shifted: bool) -> Tensor:
 
 def attention_weights(model: Transformer, batch: WindowBatch) -> Iterator[tuple[str, int, Tensor]]:
     """Kind, layer and weights (B, H, Q, S) of every attention in the model's own forward pass."""
-    with _recorded(model) as calls:
+    with _observed(model) as looks:
         model(batch)
-    for kind, layer, module, arguments in calls:
-        if isinstance(module, SelfAttention):
-            x, mask, causal = (*arguments, False)[:3]
-            queries, keys, _ = (module.split(part) for part in module.qkv(x).chunk(3, dim=-1))
-        else:
-            x, (keys, _), mask = arguments
-            queries, causal = module.split(module.q(x)), False
-        yield kind, layer, weights_of(queries, keys, mask, causal)
+    for kind, layer, queries, keys, view in looks:
+        yield kind, layer, weights_of(queries, keys, view)
 
 
-def weights_of(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
-    """softmax(q k / sqrt(d)) over the keys that each query may see."""
+def weights_of(queries: Tensor, keys: Tensor, view: View) -> Tensor:
+    """softmax(q k / sqrt(d) + mask) over the keys that each query may see; for padded windows."""
     scores = queries @ keys.transpose(2, 3) / math.sqrt(queries.shape[3])
-    if causal:
-        mask = torch.ones(scores.shape[2:], dtype=torch.bool, device=scores.device).tril()
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
+    if view.causal:
+        order = torch.ones(scores.shape[2:], dtype=torch.bool, device=scores.device).tril()
+        scores = scores.masked_fill(~order, -torch.inf)
+    if isinstance(view.mask, Tensor):
+        scores = scores + view.mask
     return scores.softmax(dim=3)
 
 
-Call = tuple[str, int, SelfAttention | CrossAttention, tuple[Any, ...]]
+Look = tuple[str, int, Tensor, Tensor, View]  # kind, layer, queries, keys
 
 
 @contextmanager
-def _recorded(model: Transformer) -> Iterator[list[Call]]:
-    """A list that fills with what every attention of the model is called with."""
-    calls: list[Call] = []
-    handles = []
+def _observed(model: Transformer) -> Iterator[list[Look]]:
+    """A list that fills with what every attention of the model computes with."""
+    looks: list[Look] = []
+    observed = []
 
-    def record(kind: str, layer: int, module: SelfAttention | CrossAttention) -> None:
-        def hook(_: Any, arguments: tuple[Any, ...]) -> None:
-            calls.append((kind, layer, module, arguments))
-
-        handles.append(module.register_forward_pre_hook(hook))
+    def record(kind: str, layer: int, module: Attention) -> None:
+        module.observer = lambda q, keys, view: looks.append((kind, layer, q, keys, view))
+        observed.append(module)
 
     for layer, block in enumerate(model.encoder, start=1):
         record("encoder", layer, cast("EncoderBlock", block).self_attention)
@@ -309,10 +303,10 @@ def _recorded(model: Transformer) -> Iterator[list[Call]]:
         record("decoder", layer, cast("DecoderBlock", block).self_attention)
         record("cross", layer, cast("DecoderBlock", block).cross_attention)
     try:
-        yield calls
+        yield looks
     finally:
-        for handle in handles:
-            handle.remove()
+        for module in observed:
+            module.observer = None
 
 
 def attention_table(found: Sequence[AttentionUse]) -> Table:

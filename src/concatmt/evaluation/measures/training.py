@@ -76,11 +76,13 @@ def encoding_plot(model: Transformer) -> str:
     t = torch.arange(segments.shape[1])[None] + FIRST_POSITION
     with torch.no_grad():
         signal = model.encoding(t, segments, torch.tensor([[size]]))
-    panels = {"added to the input": signal.input}
-    if signal.block is not None:
-        panels["added before every later block"] = signal.block
+    panels = {
+        "added to the input": signal.input,
+        "added before every later block": signal.block,
+    }
     shape = (*segments.shape, model.config.architecture.dim)
     return "".join(
         heat_map(vectors.expand(shape)[0].double().tolist(), STRONGEST, title)
         for title, vectors in panels.items()
+        if vectors is not None
     )

@@ -1,80 +1,24 @@
-"""What tells the model where a token stands: encodings of token and sentence position.
+"""The paper's encodings: vectors for the input and, if persistent, for every block.
 
-An encoding is a pure function of (t, k, n) and never sees tokens, so training and decoding cannot
-disagree. t is the token's position in its window and starts at 2 (fairseq's convention), k its
-segment counted from the right (current sentence 1), n the number of sentences in the window. The
-three may have any shapes that broadcast. Does not know windows, batches or beams.
-
-To add an encoding, write one class and `register` it; its `notation` makes it a part of systems'
-names. One that acts inside attention (a rotation, a bias by sentence distance) would get a
-field of its own in `Signal`, which the Transformer has at hand wherever it calls a block.
+Token positions alone, shifted by sentence, or with a vector for each segment.
 """
 
 import math
-import re
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from abc import abstractmethod
 
 import torch
-from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from concatmt.errors import UserError
-from concatmt.settings import Settings, nearest
-
-FIRST_POSITION = 2  # t of the first token; which sinusoid that is, `PositionConfig` says
-DEFAULT_SEGMENT_DIM = 4  # d_SE in the paper's experiments (section 3)
-NOTATION = re.compile(r"\d?[a-z]+")  # a number may follow it in the name of a system
-RESERVED_NOTATIONS = ("base", "cd", "pers", "pse")  # other parts of the names of systems
-
-ENCODINGS: dict[str, "type[Encoding]"] = {}  # by kind; see `register`
-
-
-class PositionConfig(Settings):
-    """Which sinusoid stands for the position of a token; the defaults are fairseq's.
-
-    Marian counts from 0. Frequencies are 10000^(-i / d) for i < half the dimensions, where d is
-    half - 1 in tensor2tensor, fairseq and Marian, and half in Marian's port to transformers.
-    """
-
-    first: Annotated[int, Field(ge=0)] = FIRST_POSITION
-    frequencies: Literal["half-1", "half"] = "half-1"
-
-
-class EncodingConfig(Settings):
-    """Which encoding, how it joins the token embedding, and where it enters."""
-
-    kind: str = "none"
-    fusion: Literal["add", "pse"] = "add"
-    persistent: bool = False
-    segment_dim: Annotated[int, Field(ge=1)] = DEFAULT_SEGMENT_DIM  # d_SE of `pse`
-    shift: Literal["average"] | Annotated[int, Field(ge=0, le=1_000_000)] = "average"
-    segment_init: Literal["normal", "zero"] = "normal"  # `zero`: a learned encoding starts absent
-
-    @model_validator(mode="after")
-    def _check(self) -> "EncodingConfig":
-        if self.kind not in ENCODINGS:
-            hint = nearest(self.kind, list(ENCODINGS)) or f"; known are {', '.join(ENCODINGS)}"
-            raise ValueError(f"unknown encoding {self.kind!r}{hint}")
-        if self.fusion == "pse" and not issubclass(ENCODINGS[self.kind], SegmentEncoding):
-            raise ValueError(
-                f"encoding {self.kind!r} has no segment vectors that pse could place beside the"
-                " positions; use pse with onehot, sinusoidal or learned"
-            )
-        if self.fusion == "add" and self.segment_dim != DEFAULT_SEGMENT_DIM:
-            raise ValueError("segment_dim is an option of fusion 'pse'; leave it out with 'add'")
-        if self.kind != "shift" and self.shift != "average":
-            raise ValueError(f"shift is an option of encoding 'shift', not of {self.kind!r}")
-        return self
-
-
-class Signal(NamedTuple):
-    """What an encoding gives to a stack of blocks. The shapes broadcast with (B, T, D)."""
-
-    input: Tensor  # added to the scaled token embeddings
-    block: Tensor | None  # added to the input of every block after the first (section 2.2)
+from concatmt.model.encodings.interface import (
+    FIRST_POSITION,
+    Encoding,
+    EncodingConfig,
+    EncodingSizes,
+    PositionConfig,
+    Signal,
+    register,
+)
 
 
 def sinusoid(positions: Tensor, dim: int, divisor: str = "half-1") -> Tensor:
@@ -119,39 +63,7 @@ class SinusoidTable:
         return F.embedding(positions, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class EncodingSizes:
-    """What an encoding has to know of its model."""
-
-    dim: int
-    sentences: int  # in a window, at most
-    shift: int = 0  # of `shift`, resolved
-    positions: PositionConfig = field(default_factory=PositionConfig)
-
-
-class Encoding(nn.Module, ABC):
-    """The interface: (t, k, n) -> `Signal`."""
-
-    kind: ClassVar[str]  # in configurations
-    notation: ClassVar[str]  # in names of systems, as the paper writes it
-
-    def __init__(self, config: EncodingConfig, sizes: EncodingSizes) -> None:
-        super().__init__()
-        self.persistent = config.persistent
-
-    @abstractmethod
-    def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
-        """Vectors for tokens at position t, in segment k, of windows with n sentences."""
-
-    @classmethod
-    def problem(cls, config: EncodingConfig, sentences: int, dim: int | None) -> str | None:
-        """Why this encoding cannot serve windows of up to `sentences`, or None if it can.
-
-        `dim` is the model's dimension where it is known already.
-        """
-        return None
-
-
+@register
 class PositionEncoding(Encoding):
     """Token positions alone: what the Transformer has without sentence positions."""
 
@@ -171,6 +83,7 @@ class PositionEncoding(Encoding):
         return Signal(vectors, vectors if self.persistent else None)
 
 
+@register
 class ShiftEncoding(PositionEncoding):
     """Segment-shifted positions: every new sentence adds `shift` (section 2.1).
 
@@ -197,6 +110,8 @@ class SegmentEncoding(Encoding):
     PSE is [PE(t); SE(k)] with the sinusoid computed anew for the dimensions that are left to it,
     not cut. When persistent, `add` repeats the segment vector alone and `pse` the whole.
     """
+
+    has_segments = True
 
     def __init__(self, config: EncodingConfig, sizes: EncodingSizes) -> None:
         super().__init__(config, sizes)
@@ -226,6 +141,7 @@ class SegmentEncoding(Encoding):
         return super().problem(config, sentences, dim)
 
 
+@register
 class OneHotEncoding(SegmentEncoding):
     """Segment k is a one in dimension k - 1."""
 
@@ -245,6 +161,7 @@ class OneHotEncoding(SegmentEncoding):
         return super().problem(config, sentences, dim)
 
 
+@register
 class SinusoidalEncoding(SegmentEncoding):
     """The sinusoid at p = k."""
 
@@ -259,6 +176,7 @@ class SinusoidalEncoding(SegmentEncoding):
         return self.segments(k)
 
 
+@register
 class LearnedEncoding(SegmentEncoding):
     """A learned vector for every segment, shared by encoder and decoder and read live by PSE.
 
@@ -277,40 +195,3 @@ class LearnedEncoding(SegmentEncoding):
 
     def segment_vectors(self, k: Tensor) -> Tensor:
         return F.embedding(k - 1, self.weight)
-
-
-def register(encoding: type[Encoding]) -> type[Encoding]:
-    """Add an encoding to those that a configuration may name; a decorator of its class.
-
-    Its `kind` names it in configurations, its `notation` in the names of systems.
-    """
-    for name in ("kind", "notation"):
-        if not isinstance(getattr(encoding, name, None), str):
-            raise UserError(f"encoding {encoding.__name__}: has no {name!r}, by which it is named")
-    kind, notation = encoding.kind, encoding.notation
-    for other in ENCODINGS.values():
-        if kind == other.kind:
-            raise UserError(f"encoding {kind!r}: there is one of that name; choose another")
-        if notation == other.notation:
-            raise UserError(f"encoding {kind!r}: {notation!r} stands for {other.kind!r} already")
-    if notation and not NOTATION.fullmatch(notation):
-        raise UserError(f"encoding {kind!r}: the notation {notation!r} must be lower-case letters")
-    if notation in RESERVED_NOTATIONS:
-        raise UserError(f"encoding {kind!r}: {notation!r} stands for something else in systems")
-    ENCODINGS[kind] = encoding
-    return encoding
-
-
-for _encoding in (
-    PositionEncoding,
-    ShiftEncoding,
-    OneHotEncoding,
-    SinusoidalEncoding,
-    LearnedEncoding,
-):
-    register(_encoding)
-
-
-def build_encoding(config: EncodingConfig, sizes: EncodingSizes) -> Encoding:
-    """The encoding of `config` in a model of those sizes."""
-    return ENCODINGS[config.kind](config, sizes)
