@@ -10,7 +10,7 @@ JOBS ?= 2
 SEED ?= 1
 MINUTES ?= 10
 
-.PHONY: demo test fuzz lint format bench clean
+.PHONY: demo test fuzz lint format docs clean
 
 demo: $(VENV)/.demo-ready
 	PATH="$(abspath $(BIN)):$$PATH" sh scripts/demo.sh
@@ -30,6 +30,9 @@ format: $(VENV)/.dev-ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: $(VENV)/.docs-ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
 # The build environment that pip makes for the editable install obeys the same pins.
 $(VENV)/.demo-ready: $(INPUTS) | $(BIN)/python
 	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[plots]'
@@ -39,8 +42,12 @@ $(VENV)/.dev-ready: $(INPUTS) | $(BIN)/python
 	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev,plots,serve,slurm,track,text,ctranslate2]'
 	touch $@ $(VENV)/.demo-ready
 
+$(VENV)/.docs-ready: $(INPUTS) | $(BIN)/python
+	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[docs]'
+	touch $@
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) demo fuzz-failures .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site fuzz-failures .pytest_cache .mypy_cache .ruff_cache .hypothesis
