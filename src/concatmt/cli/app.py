@@ -35,7 +35,7 @@ OUT_OF_MEMORY = "out of memory; use smaller batches or a smaller model, or split
 # In the order in which people meet them. The module of a verb has its name; the first line of that
 # module says what the verb does.
 VERBS = (
-    *("prepare", "train", "translate", "score", "evaluate", "convert", "testbed", "paper"),
+    *("prepare", "train", "translate", "score", "evaluate", "convert", "serve", "testbed", "paper"),
     *("attention", "compare", "context-use", "contrast", "export", "export-ctranslate2"),
     *("figure", "import-fairseq", "perturb", "show", "stats", "sweep"),
 )

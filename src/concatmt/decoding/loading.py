@@ -30,9 +30,7 @@ class LoadedModel:
     @classmethod
     def load(cls, folder: Path, int8: bool = False) -> "LoadedModel":
         """Read and check a model directory, or the one in the directory of a training run."""
-        if not (folder / CONFIG).is_file() and (folder / RUN_MODEL / CONFIG).is_file():
-            folder = folder / RUN_MODEL
-        _explain(folder)
+        folder = model_folder(folder)
         model = load_model(folder)
         text = TextPipeline.load(folder / "text")
         sizes = len(text.source), len(text.target)
@@ -55,6 +53,14 @@ class LoadedModel:
         origin = read_origin(folder)
         trained = origin is None or origin.trained_on_windows
         return cls(engine, text, identity, [] if trained else [UNTRAINED])
+
+
+def model_folder(folder: Path) -> Path:
+    """A model directory, or the one in the directory of a training run."""
+    if not (folder / CONFIG).is_file() and (folder / RUN_MODEL / CONFIG).is_file():
+        folder = folder / RUN_MODEL
+    _explain(folder)
+    return folder
 
 
 def _explain(folder: Path) -> None:

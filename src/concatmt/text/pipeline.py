@@ -93,8 +93,7 @@ class TextPipeline:
     @classmethod
     def load(cls, folder: Path) -> "TextPipeline":
         """Read what `save` wrote."""
-        tree = read_json(folder / "text.json", "text pipeline")
-        settings = parse_settings(TextSettings, tree, str(folder / "text.json"))
+        settings = read_text_settings(folder)
         names = ("joint", "joint") if settings.text.vocabulary == "joint" else SIDES
         try:
             source, target = (
@@ -110,6 +109,12 @@ class TextPipeline:
         """A hash of all files of a saved pipeline: equal hashes mean equal ids."""
         files = sorted(path for path in folder.iterdir() if path.is_file())
         return hash_text("".join(f"{path.name} {hash_file(path)}\n" for path in files))
+
+
+def read_text_settings(folder: Path) -> TextSettings:
+    """The settings of a saved pipeline."""
+    tree = read_json(folder / "text.json", "text pipeline")
+    return parse_settings(TextSettings, tree, str(folder / "text.json"))
 
 
 def _load_codec(settings: TextSettings, folder: Path, side: str, name: str) -> Codec:

@@ -1,0 +1,210 @@
+"""What happens around every request: limits of size and time, headers, log, figures.
+
+An ASGI middleware. When a client hangs up, the work for it is cancelled. Does not know what is
+asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+import uuid
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+
+from concatmt.serve import logs
+from concatmt.serve.config import ServeConfig
+from concatmt.serve.connections import ABORT
+from concatmt.serve.metrics import Metrics
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+HUNG_UP = 499  # in log and figures: nobody is there to be told
+SECURITY = {
+    "content-security-policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none';"
+    " base-uri 'none'; form-action 'self'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class RefusalError(Exception):
+    """The request is not worth an application."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+class Guard:
+    """Lets requests through to the application."""
+
+    def __init__(self, app: App, config: ServeConfig, metrics: Metrics) -> None:
+        self.app, self.config, self.metrics = app, config, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = _Request(self.config, scope, receive, send)
+        begin = time.perf_counter()
+        with self.metrics.running.track_inprogress():
+            await request.run(self.app)
+        seconds = time.perf_counter() - begin
+        route = getattr(scope.get("route"), "path", "none")
+        method = scope["method"] if scope["method"] in ("GET", "POST", "PATCH", "DELETE") else "?"
+        self.metrics.requests.labels(route, method, request.status).inc()
+        self.metrics.seconds.labels(route).observe(seconds)
+        if request.status == HUNG_UP:
+            self.metrics.hang_ups.inc()
+        logs.event(
+            "request",
+            id=request.id,
+            method=method,
+            route=route,
+            status=request.status,
+            ms=round(1000 * seconds, 1),
+            **scope.get("state", {}).get("log", {}),
+        )
+
+
+class _Request:
+    """One request on its way."""
+
+    def __init__(self, config: ServeConfig, scope: Scope, receive: Receive, send: Send) -> None:
+        self.config, self.scope, self._receive, self._send = config, scope, receive, send
+        self.headers = Headers(scope=scope)
+        given = self.headers.get("x-request-id", "")
+        self.id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        scope.setdefault("state", {})["request_id"] = self.id
+        self.status = 0
+        self.size = 0  # bytes of the body so far
+        self.complete = False  # whether the body is there
+        self.answered = False
+        self.deadline = time.monotonic() + config.limits.client_seconds
+        self.gone = asyncio.Event()
+        self.watch: asyncio.Task[None] | None = None
+        self.work: asyncio.Task[None] | None = None
+
+    async def run(self, app: App) -> None:
+        """Until the answer is sent or the client has gone."""
+        try:
+            self._check_origin()
+            self._check_size(int(self.headers.get("content-length") or 0))
+        except (RefusalError, ValueError) as error:
+            await self._refuse(
+                error if isinstance(error, RefusalError) else RefusalError(400, str(error))
+            )
+            return
+        self.work = asyncio.ensure_future(app(self.scope, self.receive, self.send))
+        try:
+            await self.work
+        except asyncio.CancelledError:
+            if not self.gone.is_set():
+                self.work.cancel()
+                raise
+            self.status = HUNG_UP
+        except RefusalError as error:
+            await self._refuse(error)
+        except TimeoutError:
+            self._abort()
+        except Exception:
+            logs.LOGGER.exception("failed", extra={"fields": {"id": self.id}})
+            if not self.status:
+                await self._refuse(RefusalError(500, f"internal error; request {self.id}"))
+            else:
+                self._abort()
+        finally:
+            if self.watch is not None:
+                self.watch.cancel()
+
+    async def receive(self) -> Message:
+        """As the application's `receive`, within limits."""
+        if self.complete:
+            await self.gone.wait()
+            return {"type": "http.disconnect"}
+        left = self.deadline - time.monotonic()
+        try:
+            message = await asyncio.wait_for(self._receive(), max(0.0, left))
+        except TimeoutError:
+            raise RefusalError(408, "the request came too slowly") from None
+        if message["type"] == "http.disconnect":
+            self.gone.set()
+            return message
+        self.size += len(message.get("body", b""))
+        self._check_size(self.size)
+        if not message.get("more_body"):
+            self.complete = True
+            self.watch = asyncio.ensure_future(self._wait_for_hang_up())
+        return message
+
+    async def send(self, message: Message) -> None:
+        """As the application's `send`, with our headers; a client that takes nothing is left."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(raw=message.setdefault("headers", []))
+            headers["x-request-id"] = self.id
+            for name, value in SECURITY.items():
+                headers.setdefault(name, value)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            self.answered = True
+        await asyncio.wait_for(self._send(message), self.config.limits.client_seconds)
+
+    async def _wait_for_hang_up(self) -> None:
+        message = await self._receive()
+        if message["type"] == "http.disconnect" and not self.answered:
+            self.gone.set()
+            if self.work is not None:
+                self.work.cancel()
+
+    def _check_size(self, size: int) -> None:
+        most = self.config.limits.body
+        if size > most:
+            raise RefusalError(413, f"the request is larger than {most:,} bytes")
+
+    def _check_origin(self) -> None:
+        """Pages of others must not use this server by way of a visitor's browser."""
+        host = self.headers.get("host", "")
+        name = urlsplit(f"//{host}").hostname or ""
+        allowed = self.config.hosts or (LOOPBACK if self.config.host in LOOPBACK else ())
+        if allowed and name not in allowed:
+            raise RefusalError(
+                400, "the Host of the request is not a name of this server; see --hosts"
+            )
+        origin = self.headers.get("origin")
+        if origin is None or "*" in self.config.cors or origin in self.config.cors:
+            return
+        if urlsplit(origin).netloc != host:
+            raise RefusalError(403, "pages of other origins may not call this server; see --cors")
+
+    async def _refuse(self, error: RefusalError) -> None:
+        """Answer without the application; what is left of the body is not read."""
+        if self.status:
+            self._abort()
+            return
+        response = JSONResponse(
+            {"error": error.message}, error.status, headers={"connection": "close"}
+        )
+        await response(self.scope, self._receive, self.send)
+
+    def _abort(self) -> None:
+        """Drop the connection: the client must see that the answer is not whole."""
+        abort = self.scope.get("extensions", {}).get(ABORT)
+        if abort is not None:
+            abort()

@@ -1,0 +1,55 @@
+"""Figures for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+
+SECONDS = (0.01, 0.03, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300)
+
+
+class Metrics:
+    """Counters of one server."""
+
+    def __init__(self, queued: Callable[[], int], models: Callable[[], int]) -> None:
+        """`queued` and `models` are asked when the figures are read."""
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        self.requests = Counter(
+            "concatmt_requests", "Requests.", ["route", "method", "status"], registry=registry
+        )
+        self.seconds = Histogram(
+            "concatmt_request_seconds",
+            "Time to the end of the answer.",
+            ["route"],
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self.running = Gauge("concatmt_requests_running", "Requests in work.", registry=registry)
+        self.sentences = Counter(
+            "concatmt_sentences", "Sentences translated.", ["pair"], registry=registry
+        )
+        self.characters = Counter(
+            "concatmt_characters", "Characters of these.", ["pair"], registry=registry
+        )
+        self.hang_ups = Counter(
+            "concatmt_hang_ups", "Clients that left before the answer.", registry=registry
+        )
+        waiting = Gauge("concatmt_sentences_waiting", "Accepted, not done.", registry=registry)
+        waiting.set_function(queued)
+        loaded = Gauge("concatmt_models_loaded", "Models in memory.", registry=registry)
+        loaded.set_function(models)
+
+    def text(self) -> bytes:
+        """In Prometheus' text format."""
+        return generate_latest(self.registry)

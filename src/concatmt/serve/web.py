@@ -1,0 +1,45 @@
+"""What the routes have in common: who the client is, what the log says of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from starlette.requests import Request
+
+from concatmt.serve import logs
+from concatmt.serve.access import Client
+from concatmt.serve.models import Pair
+from concatmt.serve.service import Service
+
+
+def client_of(service: Service, request: Request, key: str) -> Client:
+    """Who asks, if the key is right."""
+    address = request.client.host if request.client else "unknown"
+    if service.config.forwarded:
+        # The last entry is what our own proxy saw; those before it anyone can write.
+        forwarded = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+        address = forwarded or address
+    return service.access.client(key, address)
+
+
+def note(request: Request, client: Client, pair: Pair, sentences: int, characters: int) -> None:
+    """Add to the line of the log that is written at the end of the request."""
+    request.state.log = {
+        "client": client.name if client.name.startswith("key ") else "",
+        "pair": f"{pair.source}-{pair.target}",
+        "sentences": sentences,
+        "characters": characters,
+    }
+
+
+def note_texts(service: Service, texts: Sequence[str], translations: Sequence[str]) -> None:
+    """Only where the operator wants it."""
+    if service.config.log_texts:
+        logs.event("texts", texts=list(texts), translations=list(translations))
+
+
+def content_disposition(name: str) -> str:
+    """To be saved under a name, which may hold any letter."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
