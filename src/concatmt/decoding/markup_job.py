@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from concatmt.decoding.alignment import WordAligner
 from concatmt.decoding.translation import History, Passage
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
@@ -87,14 +88,16 @@ def _translated(
 ) -> list[Translated]:
     """Documents side by side, some hundred sentences at a time."""
     texts: list[Translated] = []
+    aligner = WordAligner(translator.engine, translator.text)
     for batch in _batches(file.segments):
         passages = []
         for segments, history in batch:
             given = [segment.given for segment in segments]
             source = [segment.text for segment in segments]
             passages.append(Passage(source, given=given, history=history))
-        for translations in translator.translate_passages(passages):
-            texts += [Translated(one.text) for one in translations]
+        found = [one for of in translator.translate_passages(passages) for one in of]
+        alignments = aligner.align([(one.source, one.text) for one in found])
+        texts += [Translated(one.text, links) for one, links in zip(found, alignments, strict=True)]
         progress.advance(sum(len(segments) for segments, _ in batch))
     return texts
 

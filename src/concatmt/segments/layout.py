@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
+
+from concatmt.segments.segment import Alignment
+from concatmt.segments.words import count_words
 
 # Words after which no good subtitle breaks: articles, prepositions, auxiliaries, short pronouns.
 _LEANING = {
@@ -51,10 +54,19 @@ def _unfit(word: str, language: str) -> float:
     return 8.0 if bare in _leaning(language) else 0.0
 
 
-def cut(words: Sequence[str], shares: Sequence[float], language: str) -> list[list[str]]:
+CROSSING = 4.0  # characters that a cut may be farther away to tear one link of words less
+
+
+def cut(
+    words: Sequence[str],
+    shares: Sequence[float],
+    language: str,
+    crossings: Sequence[Sequence[int]] | None = None,
+) -> list[list[str]]:
     """`words` in as many parts as there are shares, each near its share of the characters.
 
     Every part has a word; with fewer words than parts all of them go to the largest share.
+    `crossings`: for each cut and word, how many links of the word alignment a cut after it tears.
     """
     parts = len(shares)
     if parts == 1:
@@ -76,6 +88,8 @@ def cut(words: Sequence[str], shares: Sequence[float], language: str) -> list[li
         [abs(ends[i] - place) + _unfit(words[i], language) for i in range(len(words))]
         for place in wanted
     ]
+    for row, torn in zip(costs, crossings or (), strict=crossings is not None):
+        row[:] = [cost + CROSSING * count for cost, count in zip(row, torn, strict=True)]
     best = [costs[0]]
     came: list[list[int]] = []
     for row in costs[1:]:
@@ -95,6 +109,18 @@ def cut(words: Sequence[str], shares: Sequence[float], language: str) -> list[li
         cuts.append(choice[cuts[-1]])
     edges = [0, *[place + 1 for place in reversed(cuts)], len(words)]
     return [list(words[a:b]) for a, b in pairwise(edges)]
+
+
+def crossings(alignment: Alignment, cuts: Sequence[int], words: Sequence[str]) -> list[list[int]]:
+    """For each cut (after so many source words) and word: how many links a cut there tears.
+
+    `words` stand between spaces; links count the words of `word_spans`.
+    """
+    ends = list(accumulate(count_words(word) for word in words))
+    return [
+        [sum((source < place) != (target < end) for source, target in alignment) for end in ends]
+        for place in cuts
+    ]
 
 
 def line_breaks(text: str, language: str, width: int, lines: int) -> list[int]:

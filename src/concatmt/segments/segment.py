@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-# Pairs (source word, target word), both counted in white-space words; () if nothing is known.
+# Pairs (source word, target word), counted as in `words`; () if nothing is known.
 Alignment = tuple[tuple[int, int], ...]
 
 

@@ -11,16 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from concatmt.segments import cue_text
 from concatmt.segments.cue_text import Markup, Piece, Turn
 from concatmt.segments.cues import READERS, Cue
-from concatmt.segments.layout import cut
+from concatmt.segments.layout import crossings, cut
 from concatmt.segments.segment import Alignment, Segment, Summary, Translated
 from concatmt.segments.spans import EncodedText, replaced
 from concatmt.segments.tags import Exchange, Tag, exchanged
+from concatmt.segments.words import count_words
 
 Splitter = Callable[[str], list[tuple[int, int]]]
 
@@ -211,25 +212,31 @@ class Subtitles:
     ) -> None:
         text = " ".join(translated.text.split())
         words = (text.upper() if sentence.capitals else text).split()
-        shares = []
-        for c, t, p in sentence.places:
-            piece = self.turns[c][t].pieces[p]
-            shares.append(float(piece.end - piece.start))
-        given = cut(words, shares, self.options.target_language)
+        pieces = [self.turns[c][t].pieces[p] for c, t, p in sentence.places]
+        counts = [
+            count_words(self.turns[c][t].text[piece.start : piece.end])
+            for (c, t, _), piece in zip(sentence.places, pieces, strict=True)
+        ]
+        given = cut(
+            words,
+            [float(piece.end - piece.start) for piece in pieces],
+            self.options.target_language,
+            crossings(translated.alignment, list(accumulate(counts))[:-1], words),
+        )
         if len(words) < len(given):
             summary.add("cues left empty by a short sentence", len(given) - 1)
         source_at = target_at = 0
-        for (c, t, p), own in zip(sentence.places, given, strict=True):
-            piece = self.turns[c][t].pieces[p]
-            count = len(self.turns[c][t].text[piece.start : piece.end].split())
+        for place, own, count in zip(sentence.places, given, counts, strict=True):
+            part = " ".join(own)
+            here = count_words(part)
             alignment = tuple(
                 (s - source_at, w - target_at)
                 for s, w in translated.alignment
-                if source_at <= s < source_at + count and target_at <= w < target_at + len(own)
+                if source_at <= s < source_at + count and target_at <= w < target_at + here
             )
-            parts[c, t, p] = (" ".join(own), alignment)
+            parts[place] = (part, alignment)
             source_at += count
-            target_at += len(own)
+            target_at += here
 
     def _cue(self, c: int, parts: dict[_Place, tuple[str, Alignment]], summary: Summary) -> str:
         """The text of a cue; as it was if nothing of it was translated or dropped."""

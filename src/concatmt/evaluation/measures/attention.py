@@ -8,12 +8,10 @@ Shapes: B windows, H heads, Q queries, S keys.
 """
 
 import dataclasses
-import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -37,12 +35,10 @@ from concatmt.evaluation.resampling import (
 from concatmt.evaluation.subjects import Deed, Member, Subject, members_of
 from concatmt.evaluation.suite import Need, Suite, Text
 from concatmt.files import read_json, write_json
-from concatmt.model.blocks import Attention, DecoderBlock, EncoderBlock
+from concatmt.model.attention_weights import KINDS, attention_weights
 from concatmt.model.transformer import Transformer
-from concatmt.model.views import View
 from concatmt.signature import Signature
 
-KINDS = ("encoder", "decoder", "cross")
 HEADER = ("attention", "layer", "share", "interval", "if uniform", "entropy", "if uniform")
 WINDOWS = 32  # in a pass
 TITLES = {"encoder": "encoder self", "decoder": "decoder self", "cross": "decoder to source"}
@@ -263,50 +259,6 @@ def _current(side: Side, shifted: bool) -> Tensor:
     if shifted:
         current[:, 0] = False
     return current
-
-
-def attention_weights(model: Transformer, batch: WindowBatch) -> Iterator[tuple[str, int, Tensor]]:
-    """Kind, layer and weights (B, H, Q, S) of every attention in the model's own forward pass."""
-    with _observed(model) as looks:
-        model(batch)
-    for kind, layer, queries, keys, view in looks:
-        yield kind, layer, weights_of(queries, keys, view)
-
-
-def weights_of(queries: Tensor, keys: Tensor, view: View) -> Tensor:
-    """softmax(q k / sqrt(d) + mask) over the keys that each query may see; for padded windows."""
-    scores = queries @ keys.transpose(2, 3) / math.sqrt(queries.shape[3])
-    if view.causal:
-        order = torch.ones(scores.shape[2:], dtype=torch.bool, device=scores.device).tril()
-        scores = scores.masked_fill(~order, -torch.inf)
-    if isinstance(view.mask, Tensor):
-        scores = scores + view.mask
-    return scores.softmax(dim=3)
-
-
-Look = tuple[str, int, Tensor, Tensor, View]  # kind, layer, queries, keys
-
-
-@contextmanager
-def _observed(model: Transformer) -> Iterator[list[Look]]:
-    """A list that fills with what every attention of the model computes with."""
-    looks: list[Look] = []
-    observed = []
-
-    def record(kind: str, layer: int, module: Attention) -> None:
-        module.observer = lambda q, keys, view: looks.append((kind, layer, q, keys, view))
-        observed.append(module)
-
-    for layer, block in enumerate(model.encoder, start=1):
-        record("encoder", layer, cast("EncoderBlock", block).self_attention)
-    for layer, block in enumerate(model.decoder, start=1):
-        record("decoder", layer, cast("DecoderBlock", block).self_attention)
-        record("cross", layer, cast("DecoderBlock", block).cross_attention)
-    try:
-        yield looks
-    finally:
-        for module in observed:
-            module.observer = None
 
 
 def attention_table(found: Sequence[AttentionUse]) -> Table:
