@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse
 from concatmt.serve import logs
 from concatmt.serve.config import ServeConfig
 from concatmt.serve.connections import ABORT
+from concatmt.serve.errors import ApiError
 from concatmt.serve.metrics import Metrics
 
 Message = MutableMapping[str, Any]
@@ -30,6 +31,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+UNREAD = (408, 413)  # after these, what is left of the body is not read
 HUNG_UP = 499  # in log and figures: nobody is there to be told
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none';"
@@ -41,14 +43,6 @@ SECURITY = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-
-
-class RefusalError(Exception):
-    """The request is not worth an application."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status, self.message = status, message
 
 
 class Guard:
@@ -107,10 +101,8 @@ class _Request:
         try:
             self._check_origin()
             self._check_size(int(self.headers.get("content-length") or 0))
-        except (RefusalError, ValueError) as error:
-            await self._refuse(
-                error if isinstance(error, RefusalError) else RefusalError(400, str(error))
-            )
+        except (ApiError, ValueError) as error:
+            await self._refuse(error if isinstance(error, ApiError) else ApiError(400, str(error)))
             return
         self.work = asyncio.ensure_future(app(self.scope, self.receive, self.send))
         try:
@@ -120,14 +112,14 @@ class _Request:
                 self.work.cancel()
                 raise
             self.status = HUNG_UP
-        except RefusalError as error:
+        except ApiError as error:
             await self._refuse(error)
         except TimeoutError:
             self._abort()
         except Exception:
             logs.LOGGER.exception("failed", extra={"fields": {"id": self.id}})
             if not self.status:
-                await self._refuse(RefusalError(500, f"internal error; request {self.id}"))
+                await self._refuse(ApiError(500, f"internal error; request {self.id}"))
             else:
                 self._abort()
         finally:
@@ -143,7 +135,7 @@ class _Request:
         try:
             message = await asyncio.wait_for(self._receive(), max(0.0, left))
         except TimeoutError:
-            raise RefusalError(408, "the request came too slowly") from None
+            raise ApiError(408, "the request came too slowly") from None
         if message["type"] == "http.disconnect":
             self.gone.set()
             return message
@@ -160,6 +152,8 @@ class _Request:
             self.status = message["status"]
             headers = MutableHeaders(raw=message.setdefault("headers", []))
             headers["x-request-id"] = self.id
+            if self.status in UNREAD:
+                headers["connection"] = "close"
             for name, value in SECURITY.items():
                 headers.setdefault(name, value)
         if message["type"] == "http.response.body" and not message.get("more_body"):
@@ -176,7 +170,7 @@ class _Request:
     def _check_size(self, size: int) -> None:
         most = self.config.limits.body
         if size > most:
-            raise RefusalError(413, f"the request is larger than {most:,} bytes")
+            raise ApiError(413, f"the request is larger than {most:,} bytes")
 
     def _check_origin(self) -> None:
         """Pages of others must not use this server by way of a visitor's browser."""
@@ -184,23 +178,19 @@ class _Request:
         name = urlsplit(f"//{host}").hostname or ""
         allowed = self.config.hosts or (LOOPBACK if self.config.host in LOOPBACK else ())
         if allowed and name not in allowed:
-            raise RefusalError(
-                400, "the Host of the request is not a name of this server; see --hosts"
-            )
+            raise ApiError(400, "the Host of the request is not a name of this server; see --hosts")
         origin = self.headers.get("origin")
         if origin is None or "*" in self.config.cors or origin in self.config.cors:
             return
         if urlsplit(origin).netloc != host:
-            raise RefusalError(403, "pages of other origins may not call this server; see --cors")
+            raise ApiError(403, "pages of other origins may not call this server; see --cors")
 
-    async def _refuse(self, error: RefusalError) -> None:
-        """Answer without the application; what is left of the body is not read."""
+    async def _refuse(self, error: ApiError) -> None:
+        """Answer without the application."""
         if self.status:
             self._abort()
             return
-        response = JSONResponse(
-            {"error": error.message}, error.status, headers={"connection": "close"}
-        )
+        response = JSONResponse({"error": error.message}, error.status)
         await response(self.scope, self._receive, self.send)
 
     def _abort(self) -> None:
