@@ -16,7 +16,12 @@ MARKUP = "Subtitles, pages and other files with markup"
 
 
 @app.command()
-@options_of(FileConfig, "markup", groups=dict.fromkeys(FileConfig.model_fields, MARKUP))
+@options_of(
+    FileConfig,
+    "markup",
+    groups=dict.fromkeys(FileConfig.model_fields, MARKUP),
+    names={"subtitles.capitals": "keep-capitals"},
+)
 @options_of(
     TranslateConfig,
     common=("mode", "context", "search.beam"),

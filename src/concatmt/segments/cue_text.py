@@ -39,8 +39,9 @@ ASS = Markup(
 
 _DASH = re.compile(r"[-–—‐]+[ \u00a0]*(?=[^\W_]|[\"'«“¿¡.…\[(♪])")
 _NAME = re.compile(r"(?:[^\W\d_a-zà-öø-ÿа-яё][^\Wa-zà-öø-ÿа-яё]*[ .'’#\d-]*){1,4}:[ \u00a0]+")
-_BRACKET = re.compile(r"\[[^\[\]]*\][ \u00a0]*")
-_NOTE = re.compile(r"[♪♫#]+")
+_NOTE = re.compile(r"[♪♫]+|#+(?=[ \u00a0])")
+_LAST_NOTE = re.compile(r"[♪♫]|(?<=[ \u00a0])#")
+_VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>]*)>")
 _CLOSING = re.compile(r"</|\{\\(?:[a-z]+0|r)\}")
 _HARD_SPACE = re.compile(r"\\h")
 
@@ -51,7 +52,7 @@ class Piece:
 
     start: int  # in the plain text of the turn
     end: int
-    kind: str  # "words", "sound" (in brackets), "lyrics", "copied"
+    kind: str  # "words", "sound" (in brackets), "lyrics", "name", "copied"
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,9 @@ class Turn:
     lines: int
     pieces: tuple[Piece, ...] = ()
     opens: bool = True  # the first piece may go on a sentence of the cue before
+    lyrics: bool = False
+    voice: str = ""  # the speaker whom WebVTT names
+    ends_line: bool = False  # what comes after it stands in a new line
 
 
 @dataclass
@@ -114,30 +118,36 @@ def _decoded(text: str, tags: list[Tag], breaks: list[int]) -> tuple[str, list[T
     return out, [tag.at(moves[tag.offset]) for tag in tags], [moves[o] for o in breaks]
 
 
-def turns_of(raw: str, markup: Markup) -> list[Turn]:
-    """The turns of a cue, one for every line that begins with a dash; pieces are not yet set."""
+def turns_of(raw: str, markup: Markup, names: bool = True) -> list[Turn]:
+    """The turns of a cue, one for every line that begins with a dash or a note, and every voice.
+
+    `names`: whether a name before the words is part of what is written as it is. Pieces are not yet
+    set.
+    """
     text, tags, breaks = plain(raw, markup)
-    starts = [0]
+    starts = {0: 0}  # where a turn begins, and where its text does
     for place in breaks:
         after = re.compile(r"[ \u00a0]*").match(text, place + 1)
         begin = after.end() if after else place + 1
-        if _DASH.match(text, begin):
-            starts.append(place + 1)
+        if _DASH.match(text, begin) or _NOTE.match(text, begin):
+            starts[place + 1] = place
+    for tag in tags:
+        if tag.offset and _VOICE.match(tag.markup) and tag.offset not in starts:
+            starts[tag.offset] = tag.offset
+    edges = sorted(starts)
     turns = []
-    for place, start in enumerate(starts):
-        end = starts[place + 1] - 1 if place + 1 < len(starts) else len(text)
-        last = place + 1 == len(starts)
-        own = [
-            tag.at(tag.offset - start)
-            for tag in tags
-            if start <= tag.offset and (last or tag.offset <= end)
-        ]
+    for place, start in enumerate(edges):
+        last = place + 1 == len(edges)
+        end = len(text) if last else starts[edges[place + 1]]
+        until = edges[place + 1] if not last else len(text) + 1
+        own = [tag.at(min(tag.offset, end) - start) for tag in tags if start <= tag.offset < until]
         lines = 1 + sum(start <= offset < end for offset in breaks)
-        turns.append(_turn(text[start:end], own, lines))
+        joint = text[end : edges[place + 1]] if not last else ""
+        turns.append(_turn(text[start:end], own, lines, names, bool(joint)))
     return turns
 
 
-def _turn(text: str, tags: list[Tag], lines: int) -> Turn:
+def _turn(text: str, tags: list[Tag], lines: int, names: bool, ends_line: bool) -> Turn:
     """Cut off what leads and trails: spaces, tags, the dash, the name, musical notes."""
     begin, end = 0, len(text)
     opens = True
@@ -154,20 +164,40 @@ def _turn(text: str, tags: list[Tag], lines: int) -> Turn:
     skip(blank)
     if skip(_DASH):
         opens = False
-    if skip(_NAME):
+    if names and skip(_NAME):
         opens = False
-    if skip(_NOTE):
+    lyrics = skip(_NOTE)
+    if lyrics:
         opens = False
         skip(blank)
-    while end > begin and (text[end - 1].isspace() or _NOTE.fullmatch(text[end - 1])):
+    while end > begin and (text[end - 1].isspace() or _LAST_NOTE.match(text, end - 1)):
         end -= 1
+        lyrics = lyrics or not text[end].isspace()
     lead = with_tags(text[:begin], [tag for tag in tags if tag.offset <= begin])
     tail = with_tags(
         text[end:],
         [tag.at(tag.offset - end) for tag in tags if tag.offset > begin and tag.offset >= end],
     )
     inner = tuple(tag.at(tag.offset - begin) for tag in tags if begin < tag.offset < end)
-    return Turn(lead, text[begin:end], inner, tail, lines, opens=opens)
+    voices = (_VOICE.match(tag.markup) for tag in tags if tag.offset <= begin)
+    voice = next((match[1].strip() for match in voices if match), "")
+    return Turn(
+        lead,
+        text[begin:end],
+        inner,
+        tail,
+        lines,
+        opens=opens,
+        lyrics=lyrics,
+        voice=voice,
+        ends_line=ends_line,
+    )
+
+
+def name_length(text: str) -> int:
+    """How long a name before the words is, without its colon; 0 if there is none."""
+    match = _NAME.match(text)
+    return len(match.group().rstrip(" \u00a0:")) if match else 0
 
 
 def written(

@@ -11,30 +11,25 @@ from concatmt.segments.config import FileConfig
 from concatmt.segments.passages import Splitter
 from concatmt.segments.running_text import RunningText
 from concatmt.segments.segment import SegmentedFile
-from concatmt.segments.subtitles import SubtitleOptions, Subtitles
+from concatmt.segments.subtitles import Subtitles
 from concatmt.segments.web_pages import WebPage
 from concatmt.segments.xliff import Xliff
-from concatmt.text.splitting import sentence_spans
+from concatmt.text.splitting import read_abbreviations, sentence_spans
 
 
 def _subtitles(suffix: str) -> Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]:
     def read(data: bytes, name: str, split: Splitter, config: FileConfig) -> SegmentedFile:
-        options = SubtitleOptions(
-            target_language=config.target_language,
-            wrap=config.wrap,
-            width=config.width,
-            lyrics=config.lyrics,
-            sounds=config.sounds,
-            speed=config.reading_speed,
+        return Subtitles(
+            data, name, suffix, split, config.subtitles, config.encoding, config.target_language
         )
-        return Subtitles(data, name, suffix, split, options, config.encoding)
 
     return read
 
 
 def _text(data: bytes, name: str, split: Splitter, config: FileConfig) -> SegmentedFile:
-    mode = config.split or "sentences"
-    return RunningText(data, name, split, mode, name.endswith(".md"), config.encoding)
+    mode = "sentences" if config.split == "auto" else config.split
+    markdown = PurePath(name).suffix.lower() == ".md"
+    return RunningText(data, name, split, mode, markdown, config.encoding)
 
 
 READERS: dict[str, Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]] = {
@@ -67,6 +62,6 @@ def open_segments(data: bytes, name: str, config: FileConfig) -> SegmentedFile:
     suffix = PurePath(name).suffix.lower()
     if suffix not in READERS:
         raise UserError(f"{name}: {suffix} files are not read; known are {', '.join(READERS)}")
-    return READERS[suffix](
-        data, name, lambda text: sentence_spans(text, config.source_language), config
-    )
+    known = read_abbreviations(config.abbreviations) if config.abbreviations else ()
+    language = config.source_language or "en"
+    return READERS[suffix](data, name, lambda text: sentence_spans(text, language, known), config)

@@ -29,6 +29,8 @@ class Translated:
 
     text: str
     alignment: Alignment = ()
+    score: float = 0.0
+    alternatives: tuple[Translated, ...] = ()  # other translations, best first
 
 
 @dataclass

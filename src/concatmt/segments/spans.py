@@ -23,6 +23,13 @@ class EncodedText:
     text: str
     encoding: str
 
+    @property
+    def line_end(self) -> str:
+        """How its lines end."""
+        if "\n" not in self.text and "\r" in self.text:
+            return "\r"
+        return "\r\n" if "\r\n" in self.text else "\n"
+
     @classmethod
     def read(cls, data: bytes, name: str, encoding: str | None = None) -> EncodedText:
         """Decode by the byte-order mark, else by `encoding`, else as UTF-8."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from concatmt.errors import UserError
 
@@ -42,6 +43,15 @@ def sentence_spans(text: str, language: str, abbreviations: Iterable[str] = ()) 
     if at != len(text):
         raise AssertionError("sentencex returned other text than it was given")
     return _joined(text, pieces, frozenset(abbreviations))
+
+
+def read_abbreviations(path: Path) -> frozenset[str]:
+    """A file of abbreviations, one a line, with or without their full stop."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read as a list of abbreviations ({error})") from None
+    return frozenset(f"{line.strip().rstrip('.')}." for line in lines if line.strip(" .\r"))
 
 
 def _joined(text: str, pieces: list[Span], abbreviations: frozenset[str]) -> list[Span]:

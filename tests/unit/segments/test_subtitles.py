@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 pytest.importorskip("sentencex", reason="the extra `text` is not installed")
 
 from concatmt.errors import UserError
+from concatmt.segments.config import SubtitleConfig
 from concatmt.segments.segment import Translated
-from concatmt.segments.subtitles import MARKUPS, SubtitleOptions, Subtitles
+from concatmt.segments.subtitles import MARKUPS, Subtitles
 from concatmt.text.splitting import sentence_spans
 
 
@@ -21,7 +22,7 @@ def read(text: str | bytes, suffix: str = ".srt", **options: object) -> Subtitle
         f"film{suffix}",
         suffix,
         lambda t: sentence_spans(t, "en"),
-        SubtitleOptions(**options),  # type: ignore[arg-type]
+        SubtitleConfig(**options),  # type: ignore[arg-type]
     )
 
 
@@ -37,13 +38,13 @@ def identity(file: Subtitles) -> bytes:
     return file.with_translations([Translated(text) for text in sentences(file)])[0]
 
 
-def srt(*cues: str, gap: int = 100) -> str:
-    """Cues of two seconds each, `gap` milliseconds apart."""
+def srt(*cues: str, gap: int = 100, length: int = 2000) -> str:
+    """Cues of `length` milliseconds each, `gap` milliseconds apart."""
     out, at = [], 0
     for number, text in enumerate(cues, 1):
-        times = [f"00:{t // 60000:02}:{t // 1000 % 60:02},{t % 1000:03}" for t in (at, at + 2000)]
+        times = [f"00:{t // 60000:02}:{t // 1000 % 60:02},{t % 1000:03}" for t in (at, at + length)]
         out.append(f"{number}\n{times[0]} --> {times[1]}\n{text}\n")
-        at += 2000 + gap
+        at += length + gap
     return "\n".join(out)
 
 
@@ -151,6 +152,121 @@ def test_ass_changes_the_text_of_dialogues_alone() -> None:
     file = read(text, ".ass")
     assert sentences(file) == ["Well, yes, of course."]
     assert translate(file, "Mais oui.") == text.replace("Well, yes,\\Nof course.", "Mais oui.")
+
+
+def test_a_sentence_has_at_most_four_cues_seven_seconds_and_two_hundred_characters() -> None:
+    assert len(read(srt("a b", "c d", "e f.")).segments) == 1
+    assert len(read(srt("a b", "c d", "e f", "g h.")).segments) == 2  # 8.3 seconds
+    assert len(read(srt("a b", "c d", "e f", "g h.", length=1000)).segments) == 1
+    assert len(read(srt("a", "b", "c", "d", "e.", length=500)).segments) == 2
+    assert len(read(srt("a b", "c d", "e f.", "g."), join_seconds=4.1).segments) == 3
+    assert len(read(srt("word " * 30, "word " * 12 + ".")).segments) == 2
+    assert len(read(srt("a b", "c d", "e f."), join_cues=1).segments) == 3
+    assert len(read(srt("a b", "c d."), join_characters=5).segments) == 2
+    assert len(read(srt("a b", "c d.", gap=500), join_pause=0.4).segments) == 2
+
+
+def test_a_long_silence_or_a_jump_back_in_time_ends_the_context() -> None:
+    assert [s.gap for s in read(srt("One.", "Two.", gap=25_000)).segments] == [False, False]
+    assert [s.gap for s in read(srt("One.", "Two.", gap=25_001)).segments] == [False, True]
+    shorter = read(srt("One.", "Two.", gap=9_000), scene_pause=5.0)
+    assert [s.gap for s in shorter.segments] == [False, True]
+    film = srt("One.", "Two.", gap=61_000)
+    twice = read(film + "\n" + film)
+    assert [s.gap for s in twice.segments] == [False, True, True, True]
+    out, summary = twice.with_translations([Translated(s.text) for s in twice.segments])
+    assert out.decode() == film + "\n" + film
+    assert summary.counts["cues that begin before the one above them"] == 1
+
+
+def test_signs_on_the_screen_are_no_context_of_what_is_said() -> None:
+    head = "[Events]\nFormat: Start, End, Style, Text\n"
+    lines = [("Default", "One."), ("Signs", "Hotel"), ("Default", "Two."), ("Italics", "Three.")]
+    text = head + "".join(
+        f"Dialogue: 0:00:0{n}.00,0:00:0{n}.90,{style},{words}\n"
+        for n, (style, words) in enumerate(lines)
+    )
+    assert [s.gap for s in read(text, ".ass").segments] == [False, True, True, False]
+
+
+def test_cues_in_disorder_are_kept_as_they_are_and_told() -> None:
+    one, two = srt("First.").rstrip("\n"), srt("Second.").rstrip("\n")
+    file = read(f"{one}\n\n{two}\n")
+    data, summary = file.with_translations([Translated("Un."), Translated("Deux.")])
+    assert bodies(data.decode()) == ["Un.", "Deux."]
+    assert summary.counts["cues that overlap with the one above them"] == 1
+
+
+def test_a_voice_of_webvtt_is_a_speaker_and_its_name_is_not_translated() -> None:
+    text = (
+        "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Anna>Where is<v Bob>Here!\n\n"
+        "00:02.100 --> 00:03.000\n<v Anna>my hat?\n"
+    )
+    file = read(text, ".vtt")
+    assert sentences(file) == ["Where is", "Here!", "my hat?"]
+    out = translate(file, "Où est", "Ici !", "mon chapeau ?")
+    assert "<v Anna>Où est<v Bob>Ici !" in out
+
+
+def test_names_can_be_translated_apart() -> None:
+    cue = srt("NURSE: Come in.", "[DOCTOR] Thank you.", gap=5000)
+    assert sentences(read(cue)) == ["Come in.", "Thank you."]
+    file = read(cue, names="translate")
+    assert sentences(file) == ["Nurse", "Come in.", "Doctor", "Thank you."]
+    out = translate(file, "Infirmière", "Entrez.", "Médecin", "Merci.")
+    assert bodies(out) == ["INFIRMIÈRE: Entrez.", "[MÉDECIN] Merci."]
+
+
+def test_lyrics_are_marked_at_either_end_and_line_by_line() -> None:
+    file = read(srt("# My love", "My heart ♪", "♪ One ♪\n♪ Two ♪", "#1 fan", gap=5000))
+    assert sentences(file) == ["My love", "My heart", "One", "Two", "#1 fan"]
+    kept = read(srt("# My love", "My heart ♪", "♪ One ♪\n♪ Two ♪", "#1 fan"), lyrics="keep")
+    assert sentences(kept) == ["#1 fan"]
+    out = translate(file, "Mon amour", "Mon cœur", "Un", "Deux", "Fan n° 1")
+    assert bodies(out) == ["# Mon amour", "Mon cœur ♪", "♪ Un ♪\n♪ Deux ♪", "Fan n° 1"]
+
+
+def test_a_sentence_that_is_broken_off_ends_so_in_the_translation_too() -> None:
+    file = read(srt("I thought that--", "Well...", "Done.", "Really?", gap=5000))
+    out = translate(file, "Je pensais que", "Eh bien.", "Fini.", "Vraiment ?")
+    assert bodies(out) == ["Je pensais que--", "Eh bien...", "Fini.", "Vraiment ?"]
+
+
+def test_capitals_can_be_left_to_the_model() -> None:
+    assert sentences(read(srt("STOP RIGHT THERE!"), capitals=False)) == ["STOP RIGHT THERE!"]
+
+
+def test_a_cut_is_made_where_the_words_of_the_next_cue_begin() -> None:
+    file = read(srt("He said yesterday", "that he comes"))
+    translation = "Hier il disait qu'il vient"  # hier=yesterday, il=he, disait=said
+    links = ((0, 1), (1, 2), (2, 0), (3, 3), (4, 4), (5, 5))
+    out = file.with_translations([Translated(translation, links)])[0].decode()
+    assert bodies(out) == ["Hier il disait", "qu'il vient"]
+
+
+def test_a_shorter_translation_that_is_nearly_as_good_is_taken_for_a_cue_that_is_too_fast() -> None:
+    best = Translated(
+        "Une traduction bien trop longue pour être lue en deux secondes.",
+        score=-1.0,
+        alternatives=(Translated("Une brève.", score=-1.1), Translated("Non.", score=-1.5)),
+    )
+    data, summary = read(srt("x y.")).with_translations([best])
+    assert bodies(data.decode()) == ["Une brève."]
+    assert summary.counts["sentences for which a shorter translation was taken"] == 1
+    slow = read(srt("x y."), reading_speed=100.0).with_translations([best])[0]
+    assert bodies(slow.decode()) == [
+        best.text.replace("pour être", "\npour être").replace(" \n", "\n")
+    ]
+
+
+def test_lines_can_be_kept_or_joined() -> None:
+    cue = srt("one two\nthree four")
+    long = "Un deux trois quatre cinq six sept huit neuf dix onze douze."
+    assert bodies(translate(read(cue, wrap="none"), long)) == [long]
+    assert bodies(translate(read(cue, wrap="keep"), "Un deux trois quatre.")) == [
+        "Un deux\ntrois quatre."
+    ]
+    assert bodies(translate(read(cue, width=30), long))[0].count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def _measure(model: Transformer, windows: Sequence[Window]) -> dict[tuple[str, i
         "decoder": (shifted, shifted),
         "cross": (shifted, batch.source),
     }
-    found = {}
+    found: dict[tuple[str, int], Tensor] = {}
     for kind, layer, weights in attention_weights(model, batch):
         queries, keys = sides[kind]
         found[kind, layer] = _figures(kind, weights, queries, keys)
