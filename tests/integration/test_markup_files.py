@@ -1,19 +1,27 @@
 """`concatmt translate` of files with markup: the same files back, and nothing half done."""
 
+import json
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("sentencex", reason="the extra `text` is not installed")
 
 from concatmt.cli import main
+from concatmt.decoding import markup_job
+from concatmt.decoding.alignment import WordAligner
 from concatmt.decoding.config import TranslateConfig
+from concatmt.decoding.markup_job import MarkupJob
 from concatmt.decoding.translation import Passage
 from concatmt.decoding.translator import Translator
+from concatmt.segments.config import FileConfig
+from concatmt.segments.segment import Segment
 from concatmt.settings import parse_settings
+from tests.conftest import Command
 from tests.unit.decoding.models import write_model
 
 QUICK = ["--beam", "2", "--threads", "1", "--length-factor", "0", "--length-constant", "4"]
@@ -66,10 +74,13 @@ def test_folders_and_several_files_go_to_a_folder(run: Run, model: Path, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["film.srt"], "give --output"),
+        (["film.srt", "notes.md"], "give --output"),
         (["film.srt", "bad.srt", "--output", "out"], "bad.srt"),
         (["film.srt", "--output", "film.srt"], "is the input itself"),
-        (["film.srt", "--output", "out.srt", "--resume"], "--resume"),
+        (["film.srt", "--output", "out.srt", "--windows"], "--windows"),
+        (["film.srt", "--output", "out.srt", "--context-file", "none.txt"], "none.txt"),
+        (["film.srt", "--output", "out.srt", "--context-translation", "a"], "--context-file"),
+        (["film.srt", "--output", "out.srt", "--abbreviations", "none.txt"], "none.txt"),
         (["film.srt", "notes.pdf", "--output", "out"], "known are .srt"),
         (["empty", "--output", "out"], "no files in it"),
         (["none.srt", "--output", "out"], "no such file"),
@@ -81,6 +92,7 @@ def test_what_cannot_be_done_is_said_before_anything_is_written(
     (tmp_path / "film.srt").write_text(SRT)
     (tmp_path / "bad.srt").write_text("1\n00:00 --> 00:01\nHello\n")
     (tmp_path / "notes.pdf").write_text("x")
+    (tmp_path / "notes.md").write_text("x")
     (tmp_path / "empty").mkdir()
     before = sorted(tmp_path.rglob("*"))
     code, told = run("translate", model, *arguments, *QUICK)
@@ -106,3 +118,62 @@ def test_given_translations_stay_and_are_the_context_of_others(model: Path, mode
     assert given[1].text == "a x y"
     if mode == "prefix":
         assert given[2].tokens == edited[2].tokens
+
+
+def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.srt").write_text(SRT)
+    cues = "".join(
+        f"{n}\n00:00:{n:02},000 --> 00:00:{n:02},900\nLine {n}.\n\n" for n in range(1, 8)
+    )
+    (tmp_path / "two.srt").write_text(cues)
+    monkeypatch.setattr(markup_job, "AT_A_TIME", 3)
+    job = ["translate", model, "one.srt", "two.srt", *QUICK]
+    assert run(*job, "--output", "whole")[0] == 0
+    translated: list[int] = []
+    real = MarkupJob._entry
+
+    def counting(self: MarkupJob, *arguments: Any) -> Any:
+        translated.append(len(arguments[0]))
+        if len(translated) == 3:
+            raise KeyboardInterrupt
+        return real(self, *arguments)
+
+    monkeypatch.setattr(MarkupJob, "_entry", counting)
+    assert run(*job, "--output", "out")[0] != 0
+    assert not (tmp_path / "out/two.srt").exists()
+    assert run(*job, "--output", "out")[0] == 2  # what is left asks for --resume
+    translated[:] = [0] * 10
+    code, told = run(*job, "--output", "out", "--resume")
+    assert code == 0, told
+    assert translated[10:] == [3, 1]  # not the file that was done, nor the first three of the other
+    for name in ("one.srt", "two.srt"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+def test_a_film_goes_through_standard_input_and_output(model: Path, concatmt: Command) -> None:
+    done = concatmt("translate", model, "-", "--input-format", "srt", *QUICK, input=SRT)
+    assert done.returncode == 0, done.stderr
+    assert re.sub(r"(?<=<i>)[^<]+(?=</i>)", "Hello there.", done.stdout) == SRT
+    bad = concatmt("translate", model, "--input-format", "srt", *QUICK, input="Hello\n")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "standard input: no line of times" in bad.stderr
+
+
+def test_text_before_a_file_is_its_context(model: Path) -> None:
+    config = parse_settings(
+        TranslateConfig,
+        {"search": {"beam": 2, "length_factor": 0, "length_constant": 4}},
+        "test",
+    )
+    translator = Translator.load(model, config)
+    before = ["a b c", "d e f"], ["x y", "z x"]
+    given = translator.translate_passages([Passage([*before[0], "g h"], given=[*before[1], None])])
+    job = MarkupJob(translator, FileConfig(), before)
+    entry = job._entry(
+        [Segment("g h")], "", job._history(), WordAligner(translator.engine, translator.text)
+    )
+    assert json.loads(entry.text)[0][0] == given[0][2].text
+    assert entry.history.source == [translator.text.source.encode(s) for s in ("d e f", "g h")]

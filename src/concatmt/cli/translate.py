@@ -1,6 +1,7 @@
 """`concatmt translate`: documents in, the same number of sentences out."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,12 @@ from concatmt.decoding.config import TranslateConfig
 from concatmt.segments.config import FileConfig
 
 INPUT, OUTPUT, SPEED = "Input", "Output", "Speed"
+# fmt: off
+InputName = Literal[
+    "text", "jsonl", "tsv", "srt", "vtt", "ass", "ssa", "md", "txt", "html", "htm", "xhtml", "xlf",
+    "xliff", "epub", "docx",
+]
+# fmt: on
 MARKUP = "Subtitles, pages and other files with markup"
 
 
@@ -55,7 +62,7 @@ def translate(
     config: TranslateConfig,
     markup: FileConfig,
     input_format: Annotated[
-        Literal["text", "jsonl", "tsv"] | None,
+        InputName | None,
         typer.Option(
             help="Of the input; by the name of the file otherwise.", rich_help_panel=INPUT
         ),
@@ -96,6 +103,7 @@ def translate(
     from concatmt.decoding.inputs import STDIN, format_of, read_inputs
     from concatmt.decoding.job import Job, translate_file, translate_stream
     from concatmt.decoding.journal import Journal, Shard
+    from concatmt.decoding.markup_job import find_files
     from concatmt.decoding.outputs import Writer
     from concatmt.decoding.translation import Report
     from concatmt.decoding.translator import Translator
@@ -110,15 +118,18 @@ def translate(
     shard = Shard.from_environment()
     if shard.count > 1 and output is None:
         raise UserError("several processes can only write a file: give --output")
-    if input_format is None and any(
-        path != STDIN and (path.is_dir() or has_markup(path, markup)) for path in paths
+    kind = None if input_format in (None, "text", "jsonl", "tsv") else f".{input_format}"
+    if kind is not None or (
+        input_format is None
+        and any(path != STDIN and (path.is_dir() or has_markup(path, markup)) for path in paths)
     ):
-        if format_ != "text" or gold or windows or resume or shard.count > 1:
+        if format_ != "text" or gold or windows or shard.count > 1:
             raise UserError(
                 "files with markup are written whole, by one process: leave --format, --gold,"
-                " --windows, --resume and torchrun out"
+                " --windows and torchrun out"
             )
-        _translate_markup(model, paths, output, config, markup, int8)
+        files = find_files(paths, kind)
+        _translate_markup(model, files, output, config, markup, int8, resume)
         return
     for path in paths:
         if path != STDIN and not path.is_file():
@@ -145,25 +156,32 @@ def translate(
 
 def _translate_markup(
     model: Path,
-    paths: list[Path],
+    files: Sequence[tuple[Path, Path, str]],
     output: Path | None,
     config: TranslateConfig,
     markup: FileConfig,
     int8: bool,
+    resume: bool,
 ) -> None:
     """Subtitles, pages, books: the same files back."""
-    from concatmt.decoding.markup_job import find_files, read_files, translate_markup
+    from concatmt.decoding.markup_job import MarkupJob, read_context, read_files
     from concatmt.decoding.translator import Translator
-    from concatmt.errors import UserError
     from concatmt.progress import progress
 
-    if output is None:
-        raise UserError("give --output: a file with markup is not written to the terminal")
-    files = read_files(find_files(paths), output, markup)
+    context = read_context(markup.context_file, markup.context_translation)
     translator = Translator.load(model, config, int8)
-    count = sum(len(file.content.segments) for file in files)
+    languages = translator.text.settings.languages
+    chosen = markup.model_copy(
+        update={
+            "source_language": markup.source_language or languages.source,
+            "target_language": markup.target_language or languages.target,
+        }
+    )
+    opened = read_files(files, output, chosen)
+    job = MarkupJob(translator, chosen, context, resume)
+    count = sum(len(file.content.segments) for file in opened)
     with progress("translate", count, unit="sentences") as bar:
-        summary = translate_markup(translator, files, bar)
+        summary = job.run(opened, bar)
     width = max(map(len, summary.counts))
     for name, value in summary.counts.items():
         if value:

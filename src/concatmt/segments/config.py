@@ -73,4 +73,11 @@ class FileConfig(Settings):
     encoding: str | None = Field(
         default=None, description="Of files that are not UTF-8 and say nothing of it, as cp1252."
     )
+    context_file: Path | None = Field(
+        default=None,
+        description="Text that comes before every file, a sentence a line: its end is context.",
+    )
+    context_translation: Path | None = Field(
+        default=None, description="Its translation, line by line; by default the model's own."
+    )
     subtitles: SubtitleConfig = SubtitleConfig()

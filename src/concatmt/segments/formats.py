@@ -26,10 +26,12 @@ def _subtitles(suffix: str) -> Callable[[bytes, str, Splitter, FileConfig], Segm
     return read
 
 
-def _text(data: bytes, name: str, split: Splitter, config: FileConfig) -> SegmentedFile:
-    mode = "sentences" if config.split == "auto" else config.split
-    markdown = PurePath(name).suffix.lower() == ".md"
-    return RunningText(data, name, split, mode, markdown, config.encoding)
+def _text(markdown: bool) -> Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]:
+    def read(data: bytes, name: str, split: Splitter, config: FileConfig) -> SegmentedFile:
+        mode = "sentences" if config.split == "auto" else config.split
+        return RunningText(data, name, split, mode, markdown, config.encoding)
+
+    return read
 
 
 READERS: dict[str, Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]] = {
@@ -37,8 +39,8 @@ READERS: dict[str, Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]] 
     ".vtt": _subtitles(".vtt"),
     ".ass": _subtitles(".ass"),
     ".ssa": _subtitles(".ssa"),
-    ".md": _text,
-    ".txt": _text,
+    ".md": _text(markdown=True),
+    ".txt": _text(markdown=False),
     ".html": lambda data, name, split, config: WebPage(data, name, split, False, config.encoding),
     ".htm": lambda data, name, split, config: WebPage(data, name, split, False, config.encoding),
     ".xhtml": lambda data, name, split, config: WebPage(data, name, split, True, config.encoding),
@@ -57,9 +59,11 @@ def has_markup(path: PurePath, config: FileConfig) -> bool:
     return suffix in READERS
 
 
-def open_segments(data: bytes, name: str, config: FileConfig) -> SegmentedFile:
-    """Read a file by the suffix of its name."""
-    suffix = PurePath(name).suffix.lower()
+def open_segments(
+    data: bytes, name: str, config: FileConfig, suffix: str | None = None
+) -> SegmentedFile:
+    """Read a file by the suffix of its name, or the one that is given."""
+    suffix = PurePath(name).suffix.lower() if suffix is None else suffix
     if suffix not in READERS:
         raise UserError(f"{name}: {suffix} files are not read; known are {', '.join(READERS)}")
     known = read_abbreviations(config.abbreviations) if config.abbreviations else ()
