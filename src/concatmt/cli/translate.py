@@ -10,6 +10,7 @@ import typer
 from concatmt.cli.app import app
 from concatmt.cli.options import options_of
 from concatmt.decoding.config import TranslateConfig
+from concatmt.decoding.inputs import InputFormat
 from concatmt.segments.config import FileConfig
 
 INPUT, OUTPUT, SPEED = "Input", "Output", "Speed"
@@ -118,7 +119,10 @@ def translate(
     shard = Shard.from_environment()
     if shard.count > 1 and output is None:
         raise UserError("several processes can only write a file: give --output")
-    kind = None if input_format in (None, "text", "jsonl", "tsv") else f".{input_format}"
+    plain: InputFormat | None = None
+    if input_format == "text" or input_format == "jsonl" or input_format == "tsv":
+        plain = input_format
+    kind = None if input_format == plain else f".{input_format}"
     if kind is not None or (
         input_format is None
         and any(path != STDIN and (path.is_dir() or has_markup(path, markup)) for path in paths)
@@ -136,7 +140,7 @@ def translate(
             raise UserError(f"{path}: no such file")
     translator = Translator.load(model, config, int8)
     report = ReadReport()
-    formats = [input_format if input_format else format_of(path) for path in paths]
+    formats = [plain or format_of(path) for path in paths]
     parts = read_inputs(
         list(zip(paths, formats, strict=True)), SIZES[config.mode].sentences, report, gold
     )
