@@ -16,12 +16,13 @@ from concatmt.decoding.config import PoolConfig
 from concatmt.decoding.document_scores import DocumentScorer, SentenceScore
 from concatmt.decoding.inputs import Part
 from concatmt.decoding.loading import LoadedModel
+from concatmt.decoding.samples import translate_samples
 from concatmt.errors import UserError
 from concatmt.model.systems import parse_system
 from concatmt.settings import load_settings
 from concatmt.text.pipeline import TextPipeline
 from concatmt.training.run import Run
-from concatmt.training.train import Task
+from concatmt.training.train import make_task
 from concatmt.training.train import train as _train
 
 Given = str | Path | Mapping[str, Any]  # a YAML file, the name of a preset, or the settings
@@ -67,16 +68,19 @@ def train(
     data: str | Path,
     system: str,
     output: str | Path,
+    init: str | Path | None = None,
     seed: int = 1,
     settings: Changes = (),
 ) -> Path:
     """Train a system on a store; returns the model directory, inside the run directory `output`.
 
+    `init` is a model directory to start from, whose sizes are taken (with the preset `finetune`).
     Called again with the same arguments, it goes on where it was interrupted.
     """
     chosen = load_settings(Config, config, settings)
-    task = Task(Path(data), parse_system(system), chosen.model, chosen.training, seed)
-    if not _train(task, Path(output)):
+    start = None if init is None else Path(init)
+    task = make_task(Path(data), parse_system(system), chosen.model, chosen.training, seed, start)
+    if not _train(task, Path(output), translate_samples):
         raise UserError(f"{output}: stopped before the end; train again to go on")
     return Run(Path(output)).model
 

@@ -15,6 +15,9 @@ def train(
     data: Annotated[Path, typer.Option(help="A store, from `concatmt prepare`.")],
     system: Annotated[str, typer.Option(help="In the paper's notation, as s4to4+cd+shift+pers.")],
     output: Annotated[Path, typer.Option(help="The run directory.")],
+    init: Annotated[
+        Path | None, typer.Option(help="Start from this model directory; its sizes are taken.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of weights, data order and dropout.")] = 1,
     set_: SetOption = None,
 ) -> None:
@@ -29,14 +32,17 @@ def train(
 
         concatmt train en-de-iwslt17 --data data --system s4to4+cd+lrn --output runs/lrn --seed 2
 
+        concatmt train finetune --init opus-mt --data data --system s4to4+cd --output runs/tuned
+
         torchrun --nproc-per-node 2 -m concatmt train testbed --data data --system base --output r
     """
     from concatmt.config import Config
+    from concatmt.decoding.samples import translate_samples
     from concatmt.model.systems import parse_system
     from concatmt.settings import load_settings
-    from concatmt.training.train import Task
+    from concatmt.training.train import make_task
     from concatmt.training.train import train as run
 
     settings = load_settings(Config, config, set_ or [])
-    task = Task(data, parse_system(system), settings.model, settings.training, seed)
-    run(task, output)
+    task = make_task(data, parse_system(system), settings.model, settings.training, seed, init)
+    run(task, output, translate_samples)

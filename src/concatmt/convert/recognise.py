@@ -9,9 +9,9 @@ from concatmt.convert.fairseq import import_fairseq
 from concatmt.convert.hugging_face import CONFIG, import_hugging_face, is_marian_directory
 from concatmt.convert.imported import Imported
 from concatmt.convert.marian import import_marian, is_marian_model
-from concatmt.convert.windows import with_system
 from concatmt.errors import UserError
 from concatmt.files import read_json
+from concatmt.model.adapt import with_system
 from concatmt.model.systems import parse_system, system_name
 from concatmt.text.marian import MarianConfig
 

@@ -17,7 +17,7 @@ from torch.autograd.function import once_differentiable
 
 from concatmt.corpus.batch import Side
 from concatmt.settings import Settings
-from concatmt.text.vocabulary import PAD
+from concatmt.text.vocabulary import PAD, SEPARATOR
 
 CHUNK_ELEMENTS = 1 << 23  # logits at a time: 32 MB in float32
 CACHED_ELEMENTS = 1 << 18  # of those, what a core's cache holds between one pass and the next
@@ -38,6 +38,8 @@ class Projection:
     weight: Tensor  # (V, D)
     bias: Tensor | None = None  # (V,)
     fixed_padding: bool = False  # whether the row of padding is left as it is
+    # (D + 1,) the separator's row and bias, where the rest of a frozen layer is not trained.
+    separator: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def window_loss(
     everything: bool = False,
     bias: Tensor | None = None,
     fixed_padding: bool = False,
+    separator: Tensor | None = None,
 ) -> Loss:
     """The loss of `target` under the model's hidden states.
 
@@ -89,13 +92,14 @@ def window_loss(
     has one; weights: (B, T) from `discount_weights`, or any others that are 0 on padding. Tokens of
     weight 0 get no logits, unless `everything` asks for their (unweighted) losses too, as in
     validation. `fixed_padding`: the row of padding gets no gradient, for it is the zero vector that
-    a decoder starts with.
+    a decoder starts with. A frozen `output` costs no gradient; `separator` (D + 1,) gets that of
+    its row for the separator, and of its bias.
     """
     wanted = target.mask if everything else weights > 0
     rows = wanted.flatten().nonzero().squeeze(1)
     total, losses, nll = _fused_loss(
         hidden,
-        Projection(output, bias, fixed_padding),
+        Projection(output, bias, fixed_padding, separator),
         target,
         rows,
         weights,
@@ -141,6 +145,7 @@ def _fused_loss(
             output.weight,
             output.bias,
             output.fixed_padding,
+            output.separator,
             rows,
             target.tokens.flatten()[rows],
             weights.flatten()[rows],
@@ -168,6 +173,7 @@ class _FusedLoss(torch.autograd.Function):
         output: Tensor,
         bias: Tensor | None,
         fixed_padding: bool,
+        separator: Tensor | None,
         rows: Tensor,
         targets: Tensor,
         weights: Tensor,
@@ -180,10 +186,12 @@ class _FusedLoss(torch.autograd.Function):
         losses = torch.empty(len(rows), dtype=torch.float32, device=hidden.device)
         nll = torch.empty_like(losses)
         grad_hidden = torch.zeros_like(hidden, dtype=torch.float32) if with_gradient else None
-        grad_output = torch.zeros_like(output, dtype=torch.float32) if with_gradient else None
-        grad_bias = None
-        if with_gradient and bias is not None:
-            grad_bias = torch.zeros_like(bias, dtype=torch.float32)
+        grad_output, grad_bias, grad_separator = (
+            torch.zeros_like(x, dtype=torch.float32)
+            if x is not None and x.requires_grad and with_gradient
+            else None
+            for x in (output, bias, separator)
+        )
         step = max(64, CHUNK_ELEMENTS // len(output))
         buffer = matrix.new_empty(min(step, len(rows)), len(output))
         with torch.autocast(device, enabled=False):
@@ -200,12 +208,18 @@ class _FusedLoss(torch.autograd.Function):
                     masses = _token_losses(some, of_targets, smoothing, of_losses, of_nll)
                     if with_gradient:
                         _slopes(some, masses, of_targets, of_weights, smoothing)
-                if grad_hidden is None or grad_output is None:
+                if grad_hidden is None:
                     continue
                 if grad_bias is not None:
                     grad_bias += logits.sum(dim=0)
+                if grad_separator is not None:
+                    of_separator = logits[:, SEPARATOR]
+                    grad_separator[:-1] += of_separator @ inputs.float()
+                    grad_separator[-1] += of_separator.sum()
                 slopes = logits.to(matrix.dtype)
                 grad_hidden[rows[part]] = torch.mm(slopes, matrix).float()
+                if grad_output is None:
+                    continue
                 if matrix.dtype == torch.float32:
                     grad_output.addmm_(slopes.t(), inputs)
                 else:
@@ -214,8 +228,8 @@ class _FusedLoss(torch.autograd.Function):
             for gradient in (grad_output, grad_bias):
                 if gradient is not None:
                     gradient[PAD] = 0
-        ctx.save_for_backward(grad_hidden, grad_output, grad_bias)
-        ctx.dtypes = hidden.dtype, output.dtype, None if bias is None else bias.dtype
+        ctx.save_for_backward(grad_hidden, grad_output, grad_bias, grad_separator)
+        ctx.dtypes = [None if x is None else x.dtype for x in (hidden, output, bias, separator)]
         ctx.mark_non_differentiable(losses, nll)
         return (losses * weights).sum(), losses, nll
 
@@ -223,8 +237,10 @@ class _FusedLoss(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, slope: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         gradients = zip(ctx.saved_tensors, ctx.dtypes, strict=True)
-        scaled = (None if x is None else (x * slope).to(dtype) for x, dtype in gradients)
-        return (*scaled, *[None] * 6)
+        of_hidden, of_output, of_bias, of_separator = (
+            None if x is None else (x * slope).to(dtype) for x, dtype in gradients
+        )
+        return of_hidden, of_output, of_bias, None, of_separator, *[None] * 5
 
 
 def _rows_at_once(logits: Tensor) -> int:

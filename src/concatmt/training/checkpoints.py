@@ -6,7 +6,7 @@ hashes of both and its own. Older checkpoints that averaging may still need keep
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ import torch
 from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from concatmt.errors import UserError
 from concatmt.files import (
@@ -95,20 +95,24 @@ class Checkpoints:
         self,
         update: int,
         model: Transformer,
+        parameters: Mapping[str, nn.Parameter],
         optimisers: Sequence[torch.optim.Optimizer],
         state: dict[str, Any],
     ) -> None:
-        """Write a complete checkpoint."""
+        """Write a complete checkpoint; `parameters` are those that the optimisers step."""
         # A damaged checkpoint may lack any file: whatever is there under this name is replaced.
         with atomic_folder(self.at(update).folder, marker=None) as folder:
             write_weights(folder / MODEL, model)
-            save_tensors(folder / OPTIMISER, _optimiser_tensors(model, optimisers))
+            save_tensors(folder / OPTIMISER, _optimiser_tensors(parameters, optimisers))
             hashes = {name: hash_file(folder / name) for name in (MODEL, OPTIMISER)}
             state = {**state, "update": update, "sha256": hashes}
             write_json(folder / STATE, {**state, OWN_HASH: _hash(state)})
 
     def restore(
-        self, model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
+        self,
+        model: Transformer,
+        parameters: Mapping[str, nn.Parameter],
+        optimisers: Sequence[torch.optim.Optimizer],
     ) -> State | None:
         """Load the newest checkpoint that is whole; None if there is none.
 
@@ -126,7 +130,7 @@ class Checkpoints:
             try:
                 state = self._verified(checkpoint, (MODEL, OPTIMISER))
                 weights = _weights(checkpoint.folder / MODEL, model)
-                moments = _moments(checkpoint.folder / OPTIMISER, model, optimisers)
+                moments = _moments(checkpoint.folder / OPTIMISER, parameters, optimisers)
             except UserError as error:
                 print(f"warning: {error}; taking the one before it", file=sys.stderr)
                 continue
@@ -210,12 +214,12 @@ def _copy(tensors: dict[str, Tensor], model: Transformer) -> None:
 
 
 def _optimiser_tensors(
-    model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
+    parameters: Mapping[str, nn.Parameter], optimisers: Sequence[torch.optim.Optimizer]
 ) -> dict[str, Tensor]:
     owner = _owners(optimisers)
     return {
         f"{key}.{name}": value
-        for name, parameter in model.named_parameters()
+        for name, parameter in parameters.items()
         for key, value in owner[parameter].state[parameter].items()
     }
 
@@ -224,10 +228,11 @@ Moments = dict[Tensor, dict[str, Tensor]]  # what an optimiser knows of each par
 
 
 def _moments(
-    path: Path, model: Transformer, optimisers: Sequence[torch.optim.Optimizer]
+    path: Path,
+    parameters: Mapping[str, nn.Parameter],
+    optimisers: Sequence[torch.optim.Optimizer],
 ) -> Moments:
     """What `_optimiser_tensors` has written; the same keys for all parameters of an optimiser."""
-    parameters = dict(model.named_parameters())
     moments: Moments = {}
     for full_name, value in _read(path).items():
         key, _, name = full_name.partition(".")

@@ -33,6 +33,26 @@ class OptimiserConfig(Settings):
         return self
 
 
+class TuningConfig(Settings):
+    """What of a pretrained model is trained, and how its separator starts; see `warm_start`."""
+
+    # `separator`: the rows of the separator alone; the rest of the matrix stays, gets no gradient
+    # and has no place in the optimiser.
+    embeddings: Literal["all", "separator", "none"] = "all"
+    encoder_layers: int | None = Field(default=None, ge=0)  # so many from the top; None: all
+    decoder_layers: int | None = Field(default=None, ge=0)
+    # If the model knows single sentences only: a copy of the end of a sentence, or the mean of all.
+    separator: Literal["copy", "mean"] = "copy"
+
+
+class SamplesConfig(Settings):
+    """Documents of the validation split that every validation translates."""
+
+    documents: int = Field(default=0, ge=0)  # spread over the split; 0: none
+    beam: int = Field(default=1, ge=1)
+    show: int = Field(default=3, ge=0)  # sentences that are printed
+
+
 class TrainingConfig(Settings):
     """How long, how much at a time, what is measured, what is kept."""
 
@@ -55,7 +75,13 @@ class TrainingConfig(Settings):
     discounting: Literal["exact", "stochastic"] = "exact"  # docs/training.md
     coword_dropout: float = Field(default=0.0, ge=0, lt=1)  # of current source words, to <unk>
     warm_start: Path | None = None  # a model directory
+    tuning: TuningConfig = TuningConfig()
+    # How many windows a validation looks at, more or less; None: all.
+    validation_windows: int | None = Field(default=None, ge=1)
+    validate_sentences: bool = False  # single sentences too, to see what is forgotten of them
+    samples: SamplesConfig = SamplesConfig()
     log_every: int = Field(default=50, ge=1)  # updates a line of metrics.jsonl
+    log_seconds: float = Field(default=20.0, gt=0)  # or so long after the last line
     tensorboard: bool = False
 
     @model_validator(mode="after")

@@ -16,6 +16,7 @@ from concatmt.model.loss import Loss, LossConfig, discount_weights, window_loss
 from concatmt.model.transformer import Transformer
 from concatmt.text.vocabulary import END, UNK
 from concatmt.training.config import TrainingConfig
+from concatmt.training.tuning import freeze, trained
 
 
 def seed_batch(seed: int, epoch: int, index: int) -> None:
@@ -31,9 +32,15 @@ class Objective(nn.Module):
     def __init__(self, model: Transformer, config: TrainingConfig) -> None:
         super().__init__()
         self.model = model
+        self.separator = freeze(model, config.tuning)
         self.loss: LossConfig = config.loss
         self.stochastic = config.discounting == "stochastic"
         self.coword_dropout = config.coword_dropout
+
+    @property
+    def trained(self) -> dict[str, nn.Parameter]:
+        """What is trained, by name."""
+        return trained(self.model, self.separator)
 
     def forward(self, batch: WindowBatch) -> Loss:
         """The loss; in evaluation mode that of all tokens, with the exact discount."""
@@ -54,6 +61,7 @@ class Objective(nn.Module):
             everything=not self.training,
             bias=self.model.output.bias,
             fixed_padding=self.model.config.architecture.start == "zero",
+            separator=None if self.separator is None else self.separator.output(),
         )
 
 

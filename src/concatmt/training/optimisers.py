@@ -1,5 +1,7 @@
 """Which optimiser steps which parameters. Does not know the loop or the schedule."""
 
+from collections.abc import Mapping
+
 from torch.nn import Parameter
 from torch.optim import AdamW, Optimizer
 
@@ -10,12 +12,20 @@ from concatmt.training.muon import Muon
 STACKED = {"qkv": 3, "kv": 2}  # projections that are stored as one
 
 
-def make_optimisers(model: Transformer, config: OptimiserConfig) -> list[Optimizer]:
-    """Adam for everything, or Muon for the matrices of the blocks and Adam for the rest."""
+def make_optimisers(
+    model: Transformer,
+    config: OptimiserConfig,
+    parameters: Mapping[str, Parameter] | None = None,
+) -> list[Optimizer]:
+    """Adam for everything, or Muon for the matrices of the blocks and Adam for the rest.
+
+    `parameters` are those that are trained; all of the model's by default.
+    """
     matrices = _matrices(model) if config.method == "muon" else {}
+    chosen = list(model.parameters() if parameters is None else parameters.values())
     taken = {id(p) for group in matrices.values() for p in group}
     adam = AdamW(
-        [p for p in model.parameters() if id(p) not in taken],
+        [p for p in chosen if id(p) not in taken],
         lr=config.learning_rate,
         betas=config.betas,
         eps=config.epsilon,
@@ -36,7 +46,7 @@ def _matrices(model: Transformer) -> dict[int, list[Parameter]]:
     found: dict[int, list[Parameter]] = {}
     for stack in (model.encoder, model.decoder):
         for name, parameter in stack.named_parameters():
-            if parameter.ndim == 2:
+            if parameter.ndim == 2 and parameter.requires_grad:
                 layer = name.split(".")[-2]
                 found.setdefault(STACKED.get(layer, 1), []).append(parameter)
     return found

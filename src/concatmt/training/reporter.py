@@ -9,8 +9,9 @@ from concatmt.errors import UserError
 from concatmt.training.config import TrainingConfig
 from concatmt.training.objective import Totals
 from concatmt.training.run import METRICS, Run
+from concatmt.training.validation import Measured
 
-LOG_SECONDS = 20.0
+MARKED: dict[str, Any] = {"marker": "o", "markersize": 3}
 
 
 class Reporter:
@@ -26,6 +27,8 @@ class Reporter:
         self.updates = 0  # in this process's life
         self.log_time = 0.0
         self.losing = False  # the last line of the metrics could not be written
+        starts = (r for r in run.metrics() if r.get("kind") == "start") if speaks else iter(())
+        self.alone_at_start: float | None = next(starts, {}).get("alone")
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -40,9 +43,10 @@ class Reporter:
         """An update is done; `place` says where in the epoch."""
         self.window.add(totals)
         self.updates += 1
-        if not self.speaks or update % self.config.log_every:
-            return
         now = time.monotonic()
+        late = now - self.line_time >= self.config.log_seconds
+        if not self.speaks or (update % self.config.log_every and not late):
+            return
         window, seconds = self.window, max(now - self.line_time, 1e-9)
         self.window, self.line_time = Totals(), now
         record = {
@@ -63,8 +67,9 @@ class Reporter:
         )
         self._show(line, now)
 
-    def validation(self, update: int, totals: Totals, best: bool) -> None:
-        """A validation is done."""
+    def validation(self, update: int, measured: Measured, best: bool) -> None:
+        """A validation is done; update 0 is before the first, of a pretrained model."""
+        totals = measured.windows
         record = {
             "update": update,
             "discounted": totals.discounted,
@@ -74,15 +79,32 @@ class Reporter:
             "current_nll": totals.current_nll / max(totals.current_tokens, 1.0),
             "seconds": time.monotonic() - self.started,
         }
+        alone = "" if measured.alone is None else self._alone(measured.alone.current)
+        if measured.alone is not None:
+            record["alone"] = measured.alone.current
+            if not update:
+                self.alone_at_start = measured.alone.current
+        if measured.samples is not None:
+            record |= {"bleu": measured.samples.bleu, "chrf": measured.samples.chrf}
         if self.speaks:
-            self._record("valid", record)
+            self._record("valid" if update else "start", record)
         mark = " (best)" if best else ""
+        place = f"validation at update {update:,}" if update else "before training"
         self.say(
-            f"validation at update {update:,}: {self._loss()}, {self.config.stop_metric},"
+            f"{place}: {self._loss()}, {self.config.stop_metric},"
             f" {record[self.config.stop_metric]:.4f}{mark}, current {totals.current:.4f},"
-            f" context {totals.context:.4f}; NLL, current, {record['current_nll']:.4f}"
+            f" context {totals.context:.4f}{alone}; NLL, current, {record['current_nll']:.4f}"
         )
+        if measured.samples is not None:
+            for line in measured.samples.lines():
+                self.say(line)
         self.line_time = time.monotonic()
+
+    def _alone(self, loss: float) -> str:
+        """Of the current sentences without context: a rise since the start is forgetting."""
+        start = self.alone_at_start
+        since = "" if start is None or start == loss else f" ({loss - start:+.4f} since the start)"
+        return f", without context {loss:.4f}{since}"
 
     def _loss(self) -> str:
         return loss_name(self.config.loss.label_smoothing)
@@ -112,7 +134,7 @@ class Reporter:
     def _show(self, line: str, now: float) -> None:
         if sys.stderr.isatty():
             _print(f"{self._clear()}{line}")
-        elif now - self.log_time > LOG_SECONDS:
+        elif now - self.log_time >= self.config.log_seconds:
             self.log_time = now
             _print(f"{line}\n")
 
@@ -147,18 +169,33 @@ def draw_curves(run: Run) -> bool:
     records = run.metrics()
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    for kind, style in (("train", {"alpha": 0.5}), ("valid", {"marker": "o", "markersize": 3})):
-        for part, colour in (("current", "C0"), ("context", "C1")):
-            points = [(r["update"], r[part]) for r in records if r["kind"] == kind and r.get(part)]
-            if points:
-                axes.plot(
-                    *zip(*points, strict=True), color=colour, label=f"{kind}, {part}", **style
-                )
+    for kind in ("train", "valid"):
+        style = MARKED if kind == "valid" else {"alpha": 0.5}
+        for part, colour in (("current", "C0"), ("context", "C1"), ("alone", "C2")):
+            if points := _points(records, kind, part):
+                name = "without context" if part == "alone" else part
+                axes.plot(*points, color=colour, label=f"{kind}, {name}", **style)
     axes.set_xlabel("updates")
     axes.set_ylabel(f"{loss_name(_smoothing(run))}, nats a token")
     axes.legend()
+    if points := _points(records, "valid", "bleu"):
+        right = axes.twinx()
+        right.plot(*points, color="C3", label="BLEU of the samples", **MARKED)
+        if points := _points(records, "valid", "chrf"):
+            right.plot(*points, color="C4", label="chrF of the samples", **MARKED)
+        right.set_ylabel("BLEU, chrF of the samples")
+        right.legend(loc="center right")
     figure.savefig(run.folder / "curves.svg", metadata={"Date": None})
     return True
+
+
+def _points(
+    records: list[dict[str, Any]], kind: str, part: str
+) -> tuple[list[int], list[float]] | None:
+    """Updates and values; the validation before training is the first of the validations."""
+    kinds = ("start", "valid") if kind == "valid" else (kind,)
+    points = [(r["update"], r[part]) for r in records if r["kind"] in kinds and r.get(part)]
+    return tuple(map(list, zip(*points, strict=True))) if points else None  # type: ignore[return-value]
 
 
 def _smoothing(run: Run) -> float:

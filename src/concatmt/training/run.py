@@ -35,6 +35,7 @@ MAY_CHANGE = {
     "training.patience",
     "training.checkpoint_every",
     "training.log_every",
+    "training.log_seconds",
     "training.tensorboard",
     "training.batch.too_long",
 }
@@ -136,7 +137,8 @@ class Run:
         """Forget the metrics after `update`: these updates will be done again."""
         if not (self.folder / METRICS).exists():
             return
-        kept = [record for record in self.metrics() if record["update"] <= update]
+        # What was measured before the first update is measured again too.
+        kept = [record for record in self.metrics() if update and record["update"] <= update]
         write_text(self.folder / METRICS, "".join(json.dumps(record) + "\n" for record in kept))
 
 

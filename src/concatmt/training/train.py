@@ -11,16 +11,20 @@ from concatmt.corpus.statistics import Statistics
 from concatmt.corpus.store import Store
 from concatmt.corpus.windows import Windows
 from concatmt.errors import UserError
+from concatmt.model.adapt import take_weights
 from concatmt.model.config import Architecture, ModelConfig, SystemConfig
-from concatmt.model.directory import CONFIG, load_model, save_model
+from concatmt.model.directory import CONFIG, load_config, load_model, save_model
 from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
 from concatmt.text.pipeline import TextPipeline
-from concatmt.training.config import TrainingConfig
+from concatmt.training.config import TrainingConfig, TuningConfig
+from concatmt.training.describe import write_training_card
 from concatmt.training.ending import ending_of, write_ending
+from concatmt.training.forecast import Forecast, advice
 from concatmt.training.processes import Processes
 from concatmt.training.reporter import draw_curves
 from concatmt.training.run import Run, provenance
+from concatmt.training.samples import Samples, TranslateSamples
 from concatmt.training.trainer import Trainer
 
 PARTIAL_MODEL = "partial-model"  # a name under which nothing takes it for the run's result
@@ -37,20 +41,54 @@ class Task:
     seed: int
 
 
-def train(task: Task, output: Path) -> bool:
-    """Train `task` in the run directory `output`; False if it was asked to stop before the end."""
+def make_task(
+    data: Path,
+    system: SystemConfig,
+    architecture: Architecture,
+    training: TrainingConfig,
+    seed: int,
+    init: Path | None = None,
+) -> Task:
+    """The task of some settings; the sizes of a model that it starts from are taken from there.
+
+    `init` is `training.warm_start` by another name. `architecture` may then change dropout only.
+    """
+    if init is not None:
+        if training.warm_start not in (None, init):
+            raise UserError(f"--init {init}: training.warm_start is {training.warm_start}")
+        training = training.model_copy(update={"warm_start": init})
+    start = training.warm_start
+    if start is None:
+        return Task(data, system, architecture, training, seed)
+    if not (start / CONFIG).is_file():
+        raise UserError(f"training.warm_start: {start}: no such model directory")
+    theirs = load_config(start).architecture
+    given = {name: getattr(architecture, name) for name in architecture.model_fields_set}
+    for name, value in given.items():
+        if "dropout" not in name and value != getattr(theirs, name):
+            raise UserError(
+                f"model.{name}: {start}, which training starts from, has another; leave it out"
+            )
+    return Task(data, system, theirs.model_copy(update=given), training, seed)
+
+
+def train(task: Task, output: Path, translate: TranslateSamples | None = None) -> bool:
+    """Train `task` in the run directory `output`; False if it was asked to stop before the end.
+
+    `translate` is how validations translate the documents of `training.samples`.
+    """
     processes = Processes.join(task.training.device)
     run = Run(output)
     try:
         if processes.first:
             with run.locked():
-                return _train(task, run, processes)
-        return _train(task, run, processes)
+                return _train(task, run, processes, translate)
+        return _train(task, run, processes, translate)
     finally:
         processes.leave()
 
 
-def _train(task: Task, run: Run, processes: Processes) -> bool:
+def _train(task: Task, run: Run, processes: Processes, translate: TranslateSamples | None) -> bool:
     store = Store.open(task.data)
     settings = {
         "system": system_name(task.system),
@@ -69,17 +107,20 @@ def _train(task: Task, run: Run, processes: Processes) -> bool:
     valid = Windows.of(store.split("valid"), task.system.sentences)
     torch.manual_seed(task.seed)
     model = build_model(store, task)
-    trainer = Trainer(run, model, task.training, windows, valid, task.seed, processes)
+    trainer = Trainer(
+        run,
+        model,
+        task.training,
+        windows,
+        valid,
+        task.seed,
+        processes,
+        make_samples(store, task.training, translate) if processes.first else None,
+    )
     if processes.first:
         run.describe(settings, provenance())  # last: a start that fails leaves nothing
+    _announce(task, trainer, len(windows))
     say = trainer.reporter.say
-    say(
-        f"{system_name(task.system)}: {sum(p.numel() for p in model.parameters()):,} parameters,"
-        f" {len(windows):,} windows, {trainer.batches} batches an update,"
-        f" {len(trainer.stream) * processes.world // trainer.batches:,} updates an epoch"
-    )
-    if trainer.stream.plan.skipped:
-        say(f"skipping {trainer.stream.plan.skipped:,} windows longer than a batch")
     reason = trainer.run()
     if reason is None:
         saved = trainer.checkpoints.all()[-1:]
@@ -104,12 +145,38 @@ def _train(task: Task, run: Run, processes: Processes) -> bool:
     return True
 
 
+def make_samples(
+    store: Store, config: TrainingConfig, translate: TranslateSamples | None
+) -> Samples | None:
+    """What validations translate, if they are to translate anything."""
+    if not config.samples.documents:
+        return None
+    if translate is None:
+        raise UserError("training.samples: nothing is given that translates; leave it out")
+    return Samples(store, config.samples, translate)
+
+
+def _announce(task: Task, trainer: Trainer, windows: int) -> None:
+    """Say what will be done, how long it will take, and what would take less."""
+    say = trainer.reporter.say
+    say(f"{system_name(task.system)}: {windows:,} windows, {trainer.batches} batches an update")
+    if trainer.stream.plan.skipped:
+        say(f"skipping {trainer.stream.plan.skipped:,} windows longer than a batch")
+    for line in Forecast.measure(trainer).lines(trainer):
+        say(line)
+    if hints := advice(trainer):
+        say("what would be faster:")
+        for hint in hints:
+            say(f"  {hint}")
+
+
 def _finish(task: Task, run: Run, trainer: Trainer, store: Store, reason: str) -> None:
     """Write the averaged model; if it lacks a checkpoint, refuse to call it the run's model."""
 
     def write_text(folder: Path) -> None:
         shutil.copytree(store.folder / "text", folder / "text")
         write_ending(folder, ending_of(trainer.state, task.training, reason))
+        write_training_card(folder, task, trainer, store)
 
     wanted = trainer.wanted()
     usable = [update for update in wanted if trainer.checkpoints.usable(update)]
@@ -148,12 +215,16 @@ def build_model(store: Store, task: Task) -> Transformer:
         ) from error
     model = Transformer(config)
     if task.training.warm_start is not None:
-        warm_start(model, task.training.warm_start, store)
+        warm_start(model, task.training, store)
+    elif task.training.tuning != TuningConfig():
+        raise UserError("training.tuning: is for a model to start from; give one with --init")
     return model
 
 
-def warm_start(model: Transformer, folder: Path, store: Store) -> None:
-    """Take the weights of another model; what it has not (segments) starts at zero, as a no-op."""
+def warm_start(model: Transformer, training: TrainingConfig, store: Store) -> None:
+    """Take the weights of another model; see `take_weights`."""
+    folder = training.warm_start
+    assert folder is not None
     if not (folder / CONFIG).is_file():
         raise UserError(f"training.warm_start: {folder}: no such model directory")
     theirs = TextPipeline.fingerprint(folder / "text") if (folder / "text").is_dir() else None
@@ -162,15 +233,7 @@ def warm_start(model: Transformer, folder: Path, store: Store) -> None:
             f"{folder}: made with another vocabulary than {store.folder}; prepare the data with"
             f" --text {folder}"
         )
-    weights = dict(load_model(folder).named_parameters())
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if name not in weights and name.startswith("encoding."):
-                parameter.zero_()
-            elif name not in weights or weights[name].shape != parameter.shape:
-                raise UserError(f"{folder}: its {name!r} does not fit; use the same sizes")
-            else:
-                parameter.copy_(weights[name])
+    take_weights(model, load_model(folder), training.tuning.separator, str(folder))
 
 
 def _origin(updates: list[int]) -> str:

@@ -31,9 +31,10 @@ from concatmt.training.optimisers import make_optimisers
 from concatmt.training.processes import Processes
 from concatmt.training.reporter import Reporter
 from concatmt.training.run import Run
+from concatmt.training.samples import Samples
 from concatmt.training.schedule import learning_rate
 from concatmt.training.state import TrainingState
-from concatmt.training.validation import Validator
+from concatmt.training.validation import Measured, Validator
 
 EXPLOSION = 1e4  # times the running mean of the gradient's norm
 MEMORY_OF_NORM = 0.99
@@ -52,7 +53,9 @@ class Trainer:
         valid: Windows,
         seed: int,
         processes: Processes,
+        samples: Samples | None = None,
     ) -> None:
+        """`samples`: what the first process translates at every validation."""
         self.config, self.seed, self.processes = config, seed, processes
         self.model = model.to(processes.device).train()
         self.batches, batch = batches_per_update(config, processes.world)
@@ -64,9 +67,16 @@ class Trainer:
             world=processes.world,
             multiple_of=self.batches,
         )
-        self.validator = Validator(valid, batch, processes)
+        at_most = config.validation_windows
+        self.validator = Validator(valid, batch, processes, at_most)
+        self.alone: Validator | None = None  # of the same sentences without context
+        if config.validate_sentences and valid.sentences.max() > 1:
+            sentences = Windows.of(valid.split, 1)
+            self.alone = Validator(sentences, batch, processes, at_most)
+        self.samples = samples
         self.objective = Objective(self.model, config)
-        self.optimisers = make_optimisers(self.model, config.optimiser)
+        self.trained = self.objective.trained
+        self.optimisers = make_optimisers(self.model, config.optimiser, self.trained)
         self.scaler = _scaler(config, processes.device)
         self.checkpoints = Checkpoints(run.folder / "checkpoints")
         self.reporter = Reporter(run, config, processes.first)
@@ -85,6 +95,8 @@ class Trainer:
         later.
         """
         with self._listening():
+            if self.config.warm_start is not None and not self.state.update:
+                self.reporter.validation(0, self._measure(), best=False)
             while (reason := self._reason()) is None and not self.interrupted:
                 for batches in self.updates():
                     self.update(batches)
@@ -121,6 +133,8 @@ class Trainer:
                 self.scaler.step(optimiser)
             optimiser.zero_grad(set_to_none=True)
         self.scaler.update()
+        if self.objective.separator is not None:
+            self.objective.separator.write()
         self._check_divergence(totals, norm)
         epoch_share = self.stream.next / len(self.stream)
         place = f"epoch {self.stream.epoch + 1} ({epoch_share:.0%})"
@@ -146,7 +160,7 @@ class Trainer:
             seed_batch(self.seed, self.stream.epoch, first + i * self.processes.world)
             batch = batch.to(self.processes.device)
             last = i == len(batches) - 1
-            with self._synchronised(last), self._precision():
+            with self._synchronised(last), self.precision():
                 loss = self.wrapped(batch)
                 # Divided by a constant, so that half precision does not overflow.
                 self.scaler.scale(loss.total / self.config.tokens_per_update).backward()
@@ -161,7 +175,7 @@ class Trainer:
         """Divide the summed gradients by the normaliser and clip them; returns their norm."""
         for optimiser in self.optimisers:
             self.scaler.unscale_(optimiser)
-        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        gradients = [p.grad for p in self.trained.values() if p.grad is not None]
         # DDP has averaged over the processes where a sum is wanted.
         factor = self.config.tokens_per_update * self.processes.world / totals.normaliser
         norm = float(nn.utils.get_total_norm(gradients)) * factor
@@ -189,11 +203,17 @@ class Trainer:
         )
 
     def _validate(self) -> None:
-        totals = self.validator(self.objective, self._precision)
-        best = self.state.record(getattr(totals, self.config.stop_metric))
-        self.reporter.validation(self.state.update, totals, best)
+        measured = self._measure()
+        best = self.state.record(getattr(measured.windows, self.config.stop_metric))
+        self.reporter.validation(self.state.update, measured, best)
         self._checkpoint()
         self.processes.wait()
+
+    def _measure(self) -> Measured:
+        windows = self.validator(self.objective, self.precision)
+        alone = None if self.alone is None else self.alone(self.objective, self.precision)
+        samples = self.samples if self.processes.first else None
+        return Measured(windows, alone, None if samples is None else samples(self.model))
 
     def _checkpoint(self) -> None:
         if not self.processes.first:
@@ -204,7 +224,9 @@ class Trainer:
             "scaler": self.scaler.state_dict(),
         }
         try:
-            self.checkpoints.write(self.state.update, self.model, self.optimisers, state)
+            self.checkpoints.write(
+                self.state.update, self.model, self.trained, self.optimisers, state
+            )
             self.checkpoints.prune(self.state.to_average(self.config.average))
         except OSError as error:
             # A full disk must not end a run of days: the older checkpoint is still there.
@@ -212,8 +234,10 @@ class Trainer:
             self.reporter.warn(f"{what}; training goes on")
 
     def _resume(self, run: Run) -> None:
-        state = self.checkpoints.restore(self.model, self.optimisers)
+        state = self.checkpoints.restore(self.model, self.trained, self.optimisers)
         if state is not None:
+            if self.objective.separator is not None:
+                self.objective.separator.read()
             self.state = state.training
             self.stream.restore(state.stream.model_dump())
             self.scaler.load_state_dict(state.scaler)
@@ -270,7 +294,8 @@ class Trainer:
             return self.wrapped.no_sync()
         return nullcontext()
 
-    def _precision(self) -> AbstractContextManager[object]:
+    def precision(self) -> AbstractContextManager[object]:
+        """In which the forward pass is computed."""
         if self.config.precision == "fp32":
             return nullcontext()
         avoid_missing_tiles()

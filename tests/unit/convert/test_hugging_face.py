@@ -15,7 +15,6 @@ from concatmt.convert.hugging_face import import_hugging_face
 from concatmt.convert.imported import Imported, save_imported
 from concatmt.convert.recognise import import_model
 from concatmt.convert.weights import NEVER
-from concatmt.convert.windows import with_system
 from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window
@@ -23,6 +22,7 @@ from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.decoding.search import Search
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
+from concatmt.model.adapt import with_system
 from concatmt.model.card import UNTRAINED
 from concatmt.model.systems import parse_system
 from concatmt.text.marian import MarianConfig

@@ -1,0 +1,20 @@
+"""Translations of a few documents by a model that is being trained."""
+
+from concatmt.decoding.config import SearchConfig, TranslateConfig
+from concatmt.decoding.engine import Engine
+from concatmt.decoding.pool import one_thread_each
+from concatmt.decoding.translator import Translator
+from concatmt.model.transformer import Transformer
+from concatmt.text.pipeline import TextPipeline
+
+
+def translate_samples(
+    model: Transformer, text: TextPipeline, documents: list[list[str]], beam: int
+) -> list[list[str]]:
+    """The translations of documents, with own translations as context."""
+    with one_thread_each():
+        engine = Engine(model)
+    translator = Translator(engine, text, TranslateConfig(search=SearchConfig(beam=beam)))
+    return [
+        [one.text for one in document] for document in translator.translate_documents(documents)
+    ]
