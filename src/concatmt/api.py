@@ -4,6 +4,7 @@ Each takes what its verb takes, paths and settings, and returns objects instead 
 input is a `UserError` with one line. Users take these from the package: `concatmt.prepare`.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,12 @@ def prepare(
     `text` is a store or a model whose text pipeline is used; by default one is learnt. `workers`
     are processes, by default one for each core.
     """
-    return prepare_and_report(config, output, settings=settings, text=text, workers=workers)[0]
+    store, report = prepare_and_report(
+        config, output, settings=settings, text=text, workers=workers
+    )
+    for line in report.warnings:
+        warnings.warn(line, stacklevel=2)
+    return store
 
 
 def prepare_and_report(

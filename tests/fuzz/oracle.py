@@ -19,7 +19,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 MEMORY = 1 << 30  # bytes that a command may take on top of the program itself
-SECONDS = 30.0  # that a command may take; those here take one when nothing else runs
+SECONDS = 30  # of the processor that a command may take; those here take one
+# That it may wait for something that never comes. Only those in which this process runs too are
+# counted, so that neither a busy machine nor one that pauses its programs looks like a hang.
+PATIENCE = 60.0
 POLL_SECONDS = 0.005
 LONGEST_LINE = 4000  # characters of an error that a person would still read
 ERROR = "concatmt: error: "
@@ -58,7 +61,7 @@ class Done:
     def problem(self) -> str | None:
         """What did not hold, in a few words; None if all did."""
         if self.late:
-            return f"hang: not done after {SECONDS:.0f} s"
+            return f"hang: not done after {SECONDS} s of work, or {PATIENCE:.0f} s of waiting"
         if self.code < 0:
             return f"crash: signal {signal.Signals(-self.code).name}"
         if "Traceback (most recent call last)" in self.stderr:
@@ -156,6 +159,7 @@ def _limit() -> None:
     limit = (data << 10) + 2 * MEMORY
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
 
 
 def _resident() -> int:
@@ -166,19 +170,20 @@ def _resident() -> int:
 
 def _wait(child: int, streams: Path, before: int) -> Done:
     """The end of a child; its process group is killed if that does not come in time."""
-    end = time.monotonic() + SECONDS
-    late = False
+    waited, late = 0.0, False
     while True:
         found, status, usage = os.wait4(child, os.WNOHANG)
         if found:
             break
-        if time.monotonic() > end and not late:
+        if waited > PATIENCE and not late:
             late = True
             _kill(child)
         time.sleep(POLL_SECONDS)
+        waited += POLL_SECONDS
     _kill(child)  # what it may have started
     stdout, stderr = ((streams / name).read_bytes() for name in STREAMS[1:])
     code = os.waitstatus_to_exitcode(status)
+    late = late or code == -signal.SIGXCPU
     memory = max(0, (usage.ru_maxrss << 10) - before)
     return Done(code, stdout, stderr.decode(errors="backslashreplace"), memory, late)
 

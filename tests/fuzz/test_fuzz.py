@@ -47,6 +47,7 @@ def _say(text: str) -> None:
         (lambda: sys.exit(1), "exit code 1"),
         (lambda: os.kill(os.getpid(), 9), "crash: signal SIGKILL"),
         (lambda: time.sleep(60), "hang"),
+        (lambda: [None for _ in iter(int, 1)], "hang"),
         (lambda: bytearray(180 << 20), "memory"),
     ],
 )
@@ -56,7 +57,8 @@ def test_the_oracle_sees_what_does_not_hold(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(oracle, "SECONDS", 1.0)
+    monkeypatch.setattr(oracle, "SECONDS", 1)
+    monkeypatch.setattr(oracle, "PATIENCE", 0.5)
     monkeypatch.setattr(oracle, "MEMORY", 100 << 20)
     (tmp_path / "stdin").touch()
     found = oracle.run_forked(work, tmp_path, tmp_path).problem()

@@ -56,6 +56,23 @@ def test_prepare_prints_the_table_and_stats_prints_it_again(
     assert row in concatmt("stats", "store", "--verify").stdout
 
 
+def test_a_corpus_without_boundaries_is_prepared_with_a_warning_that_names_the_remedy(
+    corpus: Path, concatmt: Command
+) -> None:
+    for side in ("en", "de"):
+        (corpus / f"train.{side}").write_text("a b\n" * 400)
+    warning = "warning: corpus.splits.train: train.en, train.de: all 400 sentences are one document"
+    done = concatmt("prepare", "c.yaml", "--output", "store")
+    assert done.returncode == 0
+    assert f"{warning}; format 'text' needs blank lines" in done.stderr
+    (corpus / "train.docs").write_text("".join(f"{n // 10}\n" for n in range(400)))
+    done = concatmt("prepare", "c.yaml", "--output", "store")
+    assert f"{warning}; train.docs beside it looks like its boundaries: " in done.stderr
+    ids = "corpus.splits.train=[{format: ids, source: train.en, target: train.de, ids: train.docs}]"
+    done = concatmt("prepare", "c.yaml", "--output", "store", "--set", ids)
+    assert "warning" not in done.stderr
+
+
 def test_show_prints_windows_with_segments_from_the_right(corpus: Path, concatmt: Command) -> None:
     concatmt("prepare", "c.yaml", "--output", "store")
     shown = concatmt("show", "store", "--first", "1", "--count", "1").stdout

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -664,6 +665,26 @@ def test_a_sweep_finds_the_best_rate_and_resumes(
     again = concatmt(*arguments, "--rates", "1e-5,1e-2")
     assert again.stdout == done.stdout
     assert times == {p: p.stat().st_mtime_ns for p in (tmp_path / "s").rglob("model.safetensors")}
+
+
+def test_a_sweep_off_a_cluster_says_that_no_job_was_submitted(data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("submitit")
+    if shutil.which("srun"):
+        pytest.skip("this is a cluster")
+    from concatmt.training import sweep
+
+    trials = sweep.trials(["base"], [1e-2], [1], tmp_path / "s")
+    commands = [(trial, ["true"]) for trial in trials]
+    with pytest.raises(UserError, match="--launcher slurm: no job was submitted: .*srun"):
+        sweep.run_on_cluster(commands, tmp_path / "s", "slurm", {"timeout_min": 5})
+
+
+def test_a_seed_that_is_no_seed_is_refused_before_anything_is_made(
+    data: Path, tmp_path: Path
+) -> None:
+    for seed in (-1, 2**63):
+        with pytest.raises(UserError, match=f"seed {seed}: must be from 0"):
+            replace(make_task(data), seed=seed)
 
 
 def test_a_sweep_runs_through_submitit(data: Path, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def attention(
         attention_table,
         write_layers,
     )
-    from concatmt.evaluation.suite import first_documents
+    from concatmt.evaluation.texts import first_documents
     from concatmt.tables import markdown_table
 
     parts = first_documents(pairs, input_format or format_of(pairs), target, documents)

@@ -26,7 +26,8 @@ def evaluate(
         typer.Option(
             metavar="SETS",
             help="What runs are evaluated on: contrastive sets, folders of them, testbeds, texts"
-            " as SOURCE,REFERENCE. May be given several times.",
+            " as SOURCE,REFERENCE[,IDS], the test split of a configuration (YAML). May be given"
+            " several times.",
             rich_help_panel=RUNS,
         ),
     ] = None,

@@ -56,3 +56,5 @@ def prepare(
     kind = "joint" if store.text.joint else "source and target"
     print(f"\nvocabulary: {' and '.join(f'{size:,}' for size in sorted(sizes))} ids ({kind})")
     print(f"store: {output} ({store.hash[:12]})")
+    for line in report.warnings:
+        print(f"warning: {line}", file=sys.stderr)

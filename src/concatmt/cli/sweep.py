@@ -1,6 +1,7 @@
 """`concatmt sweep`: learning rates and seeds, the best by validation loss."""
 
 import enum
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -56,6 +57,8 @@ def sweep(
         seed_list = [int(seed) for seed in seeds.split(",")]
     except ValueError as error:
         raise UserError(f"--rates and --seeds are numbers with commas between: {error}") from error
+    if not all(0 < rate < math.inf for rate in rate_list) or min(seed_list) < 0:
+        raise UserError("--rates are numbers above 0, --seeds from 0")
     trials = runner.trials(systems, rate_list, seed_list, output)
     missing = [(t, t.command(config, data, set_ or [])) for t in trials if not t.finished]
     if launcher is Launcher.local:

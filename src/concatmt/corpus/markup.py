@@ -17,6 +17,8 @@ from concatmt.corpus.readers import TwoFiles
 from concatmt.errors import UserError
 from concatmt.settings import Settings
 
+CLOSING_TAG = re.compile(r"</\w+>$")
+SGM_TAG = re.compile(r"<(/?)(doc|seg)\b([^<>]*)>", re.IGNORECASE)
 NumberedSentences = list[tuple[int, str]]
 
 
@@ -63,20 +65,23 @@ class Wit3Reader(TwoFiles):
         talk: NumberedSentences = []
         name, count = "", 0
         for number, line in enumerate(read_lines(path, report), start=1):
-            tag = re.match(r"\s*<(/?\w+)[^>]*>\s*(.*?)\s*(</\w+>)?\s*$", line)
+            line = line.strip()
+            tag = re.match(r"<(/?\w+)[^>]*>", line)
+            # Not by one expression: its time would grow with the cube of a row of spaces.
+            text = "" if tag is None else CLOSING_TAG.sub("", line[tag.end() :]).strip()
             if tag is None:
-                if line.strip():
-                    talk.append((number, line.strip()))
+                if line:
+                    talk.append((number, line))
             elif tag[1] in ("title", "description"):
-                if self.titles and tag[2]:
-                    talk.append((number, tag[2]))
+                if self.titles and text:
+                    talk.append((number, text))
             else:
                 if talk:
                     count += 1
                     yield name or str(count), talk
                     name, talk = "", []
                 if tag[1] == "talkid":
-                    name = tag[2]
+                    name = text
         if talk:
             yield name or str(count + 1), talk
 
@@ -100,31 +105,46 @@ class SgmReader(Settings):
 
 def _sgm_documents(path: Path, report: ReadReport) -> Iterator[tuple[str, NumberedSentences]]:
     document: NumberedSentences = []
-    name, count, pending, start = "", 0, "", 0
+    name, count, start = "", 0, 0
+    pending: list[str] = []
+    opened = 0  # sentences that go on over the end of the line
     for number, line in enumerate(read_lines(path, report), start=1):
         if not pending:
             start = number
-        pending = f"{pending} {line}" if pending else line
-        if "<seg" in pending and pending.count("<seg") > pending.count("</seg>"):
-            continue  # a sentence that goes on over the end of the line
-        for opened, closed, text in re.findall(
-            r"(<doc\b[^>]*>)|(</doc>)|<seg\b[^>]*>(.*?)</seg>", pending, flags=re.IGNORECASE
-        ):
-            if opened:
-                attribute = re.search(r'\b(?:docid|id)="([^"]*)"', opened)
+        pending.append(line)
+        opened += line.count("<seg") - line.count("</seg>")
+        if opened > 0:
+            continue
+        for attributes, sentence in _sgm_parts(" ".join(pending)):
+            if sentence is not None:
+                document.append((start, sentence))
+            elif attributes is not None:
+                found = re.search(r'\b(?:docid|id)="([^"]*)"', attributes)
                 count += 1
-                name = attribute[1] if attribute else str(count)
-            elif closed:
+                name = found[1] if found else str(count)
+            else:
                 if document:
                     yield name, document
                 document = []
-            else:
-                document.append((start, html.unescape(text).strip()))
-        pending = ""
+        pending, opened = [], 0
     if document or pending:
         raise UserError(
             f"{path}, line {start}: the file ends inside a <doc> or <seg>; is it whole?"
         )
+
+
+def _sgm_parts(text: str) -> Iterator[tuple[str | None, str | None]]:
+    """(attributes, None) where a document opens, (None, None) where one closes, and sentences."""
+    begin: int | None = None  # of the sentence that is open
+    for tag in SGM_TAG.finditer(text):
+        closes, kind = bool(tag[1]), tag[2].lower()
+        if kind == "seg" and not closes:
+            begin = tag.end() if begin is None else begin
+        elif kind == "seg" and begin is not None:
+            yield None, html.unescape(text[begin : tag.start()]).strip()
+            begin = None
+        elif kind == "doc" and begin is None:
+            yield (None if closes else tag[3]), None
 
 
 class WmtXmlReader(Settings):

@@ -7,6 +7,7 @@ the number of processes.
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ from pydantic import Field
 
 from concatmt import __version__
 from concatmt.corpus.clean import CleanConfig
+from concatmt.corpus.document import Document
+from concatmt.corpus.document_marks import DocumentSizes, marks_beside
 from concatmt.corpus.encode import Encoder, write_split
 from concatmt.corpus.formats import Reader
 from concatmt.corpus.lines import ReadReport
@@ -42,6 +45,7 @@ class PrepareReport:
     """What happened on the way, for the user."""
 
     mended: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # of documents that are probably none
     dropped: dict[str, Counter[str]] = field(default_factory=dict)  # split -> reason -> pairs
     gapped: dict[str, int] = field(default_factory=dict)  # split -> documents with gaps
 
@@ -107,13 +111,44 @@ def _spool(
     workers: int,
 ) -> int:
     read = ReadReport()
-    documents = (doc for reader in readers for doc in reader.documents(config.root, read))
+    sizes = [DocumentSizes() for _ in readers]
+
+    def documents() -> Iterator[Document]:
+        for reader, size in zip(readers, sizes, strict=True):
+            yield from size.count(reader.documents(config.root, read))
+
     clean = config.clean if split in config.clean.splits else None
-    count, dropped = write_spool(documents, text, clean, spool, workers)
+    count, dropped = write_spool(documents(), text, clean, spool, workers)
     if not count:
         why = "nothing is left after cleaning" if dropped else "there are no sentences in it"
         files = [value for r in readers for value in r.model_dump(mode="json").values()]
         raise UserError(f"corpus.splits.{split}: empty: {why} ({', '.join(map(str, files))})")
     report.mended += read.messages()
+    report.warnings += [
+        f"corpus.splits.{split}: {warning}"
+        for reader, size in zip(readers, sizes, strict=True)
+        if (warning := _warning(reader, size, config.root))
+    ]
     report.dropped[split] = dropped
     return count
+
+
+def _warning(reader: Reader, sizes: DocumentSizes, root: Path) -> str | None:
+    """What is odd about the documents of a corpus, and what probably helps."""
+    if sizes.suspicion is None or reader.format == "lines":
+        return None
+    values = reader.model_dump().values()
+    files = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    files = [one for one in files if isinstance(one, Path)]
+    if sizes.longest == 1:
+        help_ = f"format {reader.format!r} found a boundary after each; is it the right one?"
+    elif reader.format != "text":
+        help_ = f"format {reader.format!r} found no boundary there; is it the right one?"
+    elif marks := marks_beside(root / files[0]):
+        help_ = f"{marks[0].name} beside it looks like its boundaries: read it with {marks[1]!r}"
+    else:
+        help_ = (
+            "format 'text' needs blank lines between documents; use 'ids' or 'starts' if a file"
+            " tells where they begin, else 'lines', which cuts pseudo-documents"
+        )
+    return f"{', '.join(map(str, files))}: {sizes.suspicion}; {help_}"

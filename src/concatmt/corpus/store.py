@@ -172,7 +172,16 @@ class Store:
     @cached_property
     def text(self) -> TextPipeline:
         """The text pipeline that made the token ids."""
-        return TextPipeline.load(self.folder / TEXT)
+        text = TextPipeline.load(self.folder / TEXT)
+        for split in self.splits.values():
+            for name, tokens, codec in (
+                ("source", split.source.tokens, text.source),
+                ("target", split.target.tokens, text.target),
+            ):
+                if tokens.nbytes <= FULL_HASH_LIMIT and tokens.max() >= len(codec):
+                    path = self.folder / split.name / f"{name}.tokens.bin"
+                    raise UserError(f"{path}: damaged: ids that are not in the vocabulary")
+        return text
 
     @property
     def hash(self) -> str:

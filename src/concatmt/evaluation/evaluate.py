@@ -20,7 +20,14 @@ from concatmt.evaluation.measures.training import training_section
 from concatmt.evaluation.models import ModelMember, check_output, languages_of, read_models
 from concatmt.evaluation.page import page
 from concatmt.evaluation.subjects import Given, Subject, members_of, parse_given, read_files
-from concatmt.evaluation.suite import NEEDS, ExpectedForms, Suite, TestSet, Text, read_suite
+from concatmt.evaluation.suite import (
+    NEEDS,
+    ExpectedForms,
+    Suite,
+    TestSet,
+    read_suite,
+)
+from concatmt.evaluation.texts import Text, boundary_remark
 from concatmt.evaluation.translations import read_references
 from concatmt.files import hash_file, write_json, write_text
 
@@ -44,7 +51,7 @@ def evaluate(subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) 
         "Evaluation",
         sections,
         _systems(subjects),
-        _remarks(subjects),
+        _remarks(subjects, suite),
         _facts(subjects, suite, config),
     )
 
@@ -77,8 +84,9 @@ def _systems(subjects: Sequence[Subject]) -> Table:
     return Table(("run", "system", "hash", "from"), rows)
 
 
-def _remarks(subjects: Sequence[Subject]) -> list[str]:
-    """What has to be said of runs that were ended by a limit."""
+def _remarks(subjects: Sequence[Subject], suite: Suite) -> list[str]:
+    """What has to be said of texts without documents, and of runs that were ended by a limit."""
+    remarks = [text.remark for text in suite.texts if text.remark]
     ended = [
         f"{one.label} ({one.folder.ending.reason})"
         for one in members_of(subjects)
@@ -87,10 +95,11 @@ def _remarks(subjects: Sequence[Subject]) -> list[str]:
         and one.folder.ending.by == "limit"
     ]
     if not ended:
-        return []
+        return remarks
     return [
+        *remarks,
         f"Training ended by its limit, not because it stopped improving: {', '.join(ended)};"
-        " longer training could change the figures."
+        " longer training could change the figures.",
     ]
 
 
@@ -175,7 +184,8 @@ def _references(path: Path) -> Text:
             for name, document in zip(file.names, file.text.documents, strict=True)
         ]
 
-    return Text(path.name, path, hash_file(path), load)
+    remark = boundary_remark(path, map(len, file.text.documents))
+    return Text(path.name, path, hash_file(path), load, remark)
 
 
 def write_report(report: Report, output: Path) -> None:

@@ -30,7 +30,8 @@ from concatmt.evaluation.perturbed_sets import as_lines, perturb
 from concatmt.evaluation.scores import Sentence, read_scores, score_record
 from concatmt.evaluation.sets import ContrastiveSet, read_set
 from concatmt.evaluation.subjects import Deed, Given, Subject, check_names, labels
-from concatmt.evaluation.suite import ExpectedForms, TestSet, Text
+from concatmt.evaluation.suite import ExpectedForms, TestSet
+from concatmt.evaluation.texts import Text
 from concatmt.evaluation.translations import TranslationFile, read_translations
 from concatmt.files import atomic_file, hash_text, read_json, write_text
 from concatmt.model.config import ModelConfig

@@ -132,7 +132,7 @@ def _ours(name: str, where: str, record: dict[str, Any]) -> ContrastiveItem:
     source = _strings(where, record, "source")
     context = _strings(where, record, "context") if "context" in record else []
     targets = []
-    candidates = record["candidates"]
+    candidates = record.get("candidates")
     for candidate in candidates if isinstance(candidates, list) else [None]:
         if isinstance(candidate, str):
             targets.append([*context, candidate])
@@ -164,10 +164,8 @@ def _voita(name: str, records: Sequence[tuple[str, dict[str, Any]]]) -> list[Con
         phenomenon = phenomenon.removesuffix(suffix)
     for number, (where, record) in enumerate(records):
         item_id = f"{name}-{number}"
-        source = record["src"]
+        source = _text(where, record, "src")
         targets = _strings(where, record, "dst")
-        if not isinstance(source, str):
-            raise UserError(f"{where}: 'src' must be a string")
         orbit = orbits.setdefault(source, item_id)
         items.append(
             ContrastiveItem(
@@ -241,7 +239,7 @@ def _contrapro(name: str, where: str, record: dict[str, Any], context: Context) 
         str(record.get("rule", expected or name)),
         record.get("ante distance"),
         None,
-        str(record["document id"]),
+        _text(where, record, "document id"),
         None,
         expected,
     )
@@ -267,14 +265,14 @@ def _inputs(records: Sequence[tuple[str, dict[str, Any]]], path: Path) -> Iterat
         )
     for (where, record), line in zip(records, lines, strict=True):
         *context, current = (sentence.strip() for sentence in line.split(CTXPRO_SEPARATOR))
-        if current.split() != str(record["src segment"]).split():
+        if current.split() != _text(where, record, "src segment").split():
             raise UserError(f"{where}: its sentence is not the last one of its line in {path}")
         yield context, [""] * len(context)
 
 
 def _subtitles(where: str, record: dict[str, Any], documents: Path, context: int = 3) -> Context:
     """The lines before an item in its film, on both sides; fewer at its start."""
-    name = str(record["document id"]).rpartition("/")[2]
+    name = _text(where, record, "document id").rpartition("/")[2]
     stem, _, language = name.rpartition(".")
     found = sorted(documents.glob(f"*/{name}")) if stem else []
     if not found:

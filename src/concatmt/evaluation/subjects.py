@@ -15,7 +15,8 @@ from concatmt.errors import UserError
 from concatmt.evaluation.config import Kind
 from concatmt.evaluation.outcomes import OutcomeFile, read_items
 from concatmt.evaluation.scores import Sentence, read_scores
-from concatmt.evaluation.suite import ExpectedForms, TestSet, Text
+from concatmt.evaluation.suite import ExpectedForms, TestSet
+from concatmt.evaluation.texts import Text
 from concatmt.evaluation.translations import TranslationFile, read_translations
 from concatmt.signature import Signature
 

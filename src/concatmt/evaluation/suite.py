@@ -3,18 +3,16 @@
 Finds them in files and folders, a testbed's among them. Does not know models or measures.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from concatmt.corpus.lines import ReadReport
-from concatmt.decoding.inputs import InputFormat, Part, format_of, read_parts
+from concatmt.corpus.document_marks import marks_beside
 from concatmt.errors import UserError
 from concatmt.evaluation.expectations import Expectation, expectations_of, read_expectations
 from concatmt.evaluation.sets import ContrastiveSet, read_set
-from concatmt.evaluation.translations import Translated, check_documents, read_references
+from concatmt.evaluation.texts import Text, read_pair, read_test_split, read_text
 from concatmt.files import hash_file, hash_text, read_json
 
 Need = Literal["sets", "expected", "texts"]
@@ -26,7 +24,7 @@ NEEDS: dict[Need, str] = {
 EXPECTED = "expected.jsonl"
 CONTRASTIVE = "contrastive"
 CARD = "card.json"
-WHOLE = 1 << 20  # sentences: documents come in one part
+CONFIGURATIONS = (".yaml", ".yml")
 DEVELOPMENT = "_dev"  # ends the names of Voita's development sets
 
 
@@ -48,25 +46,6 @@ class ExpectedForms:
     path: Path
     items: tuple[Expectation, ...]
     hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """Documents with references."""
-
-    name: str
-    path: Path  # of the references, or of both sides
-    hash: str
-    load: Callable[[], list[Part]]  # all documents, each as one part
-
-    def parts(self, limit: int | None = None) -> list[Part]:
-        """The first documents."""
-        return self.load()[:limit]
-
-    @property
-    def references(self) -> Translated:
-        """The translations that others are compared with."""
-        return Translated(tuple(tuple(part.gold or ()) for part in self.load()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +74,16 @@ class Suite:
 def read_suite(
     given: Sequence[str], languages: tuple[str, str], documents: Path | None = None
 ) -> Suite:
-    """Read all of `--on`: files, folders, and texts as `SOURCE,REFERENCE`."""
+    """Read all of `--on`: files, folders, configurations, and texts as `SOURCE,REFERENCE[,IDS]`."""
     sets: list[TestSet] = []
     expected: list[ExpectedForms] = []
     texts: list[Text] = []
     bounds: dict[str, dict[str, float]] = {}
     for one in given:
         if "," in one and not Path(one).exists():
-            texts.append(_pair(one))
+            texts.append(read_pair(one))
+        elif Path(one).suffix in CONFIGURATIONS:
+            texts.append(read_test_split(Path(one)))
         elif Path(one).is_dir():
             _read_folder(Path(one), languages, documents, sets, expected, texts)
             bounds |= _bounds(Path(one) / CARD)
@@ -140,7 +121,7 @@ def _read_folder(
         expected.append(_expected(folder / EXPECTED, documents))
     source, target = (folder / f"test.{language}" for language in languages)
     if source.is_file() and target.is_file():
-        texts.append(_text(source, target))
+        texts.append(read_text(source, target, marks_beside(source)))
     if len(sets) + len(expected) + len(texts) == before:
         raise UserError(
             f"{folder}: nothing to evaluate on: no contrastive set, no {EXPECTED}, and no"
@@ -174,7 +155,7 @@ def _read_file(
         expected.append(_expected(path, documents))
         return
     if kind == "documents":
-        texts.append(_text(path, None))
+        texts.append(read_text(path))
         return
     found = read_set(path, documents)
     test = test_set(found, path)
@@ -207,32 +188,3 @@ def _expected(path: Path, documents: Path | None) -> ExpectedForms:
         if not one.source:
             raise UserError(f"{path}: item {one.item.id} has no 'source' to translate")
     return ExpectedForms(path.name.split(".")[0], path, items, hash_file(path))
-
-
-def _pair(given: str) -> Text:
-    paths = [Path(part) for part in given.split(",")]
-    if len(paths) != 2:
-        raise UserError(f"--on {given}: write a text with its references as SOURCE,REFERENCE")
-    for path in paths:
-        if not path.is_file():
-            raise UserError(f"{path}: no such file")
-    return _text(paths[0], paths[1])
-
-
-def _text(source: Path, target: Path | None) -> Text:
-    if target is not None:
-        check_documents(read_references(target), read_references(source))
-    digest = hash_text(hash_file(source) + (hash_file(target) if target else ""))
-
-    def load() -> list[Part]:
-        return first_documents(source, format_of(source), target)
-
-    return Text(source.name, target or source, digest, load)
-
-
-def first_documents(
-    path: Path, kind: InputFormat, target: Path | None, limit: int | None = None
-) -> list[Part]:
-    """The first `limit` documents of a text and its translation, or of JSONL or TSV with both."""
-    parts = read_parts(path, kind, WHOLE, ReadReport(), target)
-    return list(islice((part for part in parts if part), limit))

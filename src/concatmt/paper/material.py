@@ -20,7 +20,8 @@ from concatmt.decoding.inputs import Part
 from concatmt.errors import UserError
 from concatmt.evaluation.measures.quality import lines
 from concatmt.evaluation.sets import ContrastiveSet, read_set
-from concatmt.evaluation.suite import Suite, TestSet, Text, test_set
+from concatmt.evaluation.suite import Suite, TestSet, test_set
+from concatmt.evaluation.texts import Text
 from concatmt.files import hash_text
 from concatmt.model.config import ModelConfig
 from concatmt.model.systems import parse_system

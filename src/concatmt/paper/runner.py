@@ -82,9 +82,11 @@ def plan(
     jobs = missing(setting, systems, work, results, seeds)
     lines = [
         f"# {setting.title}: {len(systems)} systems, {len(jobs)} runs to start with"
-        f" (learning rates {', '.join(f'{rate:g}' for rate in setting.rates)}; seed 1)"
+        f" (learning rates {', '.join(f'{rate:g}' for rate in setting.rates)})"
     ]
-    others = sum(len(setting.seeds_of(system, seeds)) - 1 for system in systems)
+    # Where the first seed is done, the other seeds are among the jobs, but for those done too.
+    waiting = {job.system for job in jobs if job.seed == 1}
+    others = sum(len(setting.seeds_of(system, seeds)) - 1 for system in waiting)
     if others:
         lines.append(f"# then {others} runs with other seeds, at the best rate of each system")
     if setting.cost is not None:

@@ -102,10 +102,14 @@ def run_on_cluster(
         import submitit
     except ImportError as error:
         raise UserError("--launcher slurm: install concatmt[slurm] for it") from error
-    executor = submitit.AutoExecutor(folder=folder / "jobs", cluster=cluster)
-    executor.update_parameters(name="concatmt", **options)
-    with executor.batch():
-        jobs = [executor.submit(subprocess.run, command, check=True) for _, command in commands]
+    try:
+        executor = submitit.AutoExecutor(folder=folder / "jobs", cluster=cluster)
+        executor.update_parameters(name="concatmt", **options)
+        with executor.batch():
+            jobs = [executor.submit(subprocess.run, command, check=True) for _, command in commands]
+    except RuntimeError as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise UserError(f"--launcher {cluster}: no job was submitted: {reason}") from error
     failed = []
     with progress("jobs", len(jobs), "runs") as bar:
         for (trial, _), job in zip(commands, jobs, strict=True):

@@ -27,6 +27,7 @@ from concatmt.training.run import Run, provenance
 from concatmt.training.samples import Samples, TranslateSamples
 from concatmt.training.trainer import Trainer
 
+SEEDS = 2**63
 PARTIAL_MODEL = "partial-model"  # a name under which nothing takes it for the run's result
 
 
@@ -39,6 +40,10 @@ class Task:
     architecture: Architecture
     training: TrainingConfig
     seed: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < SEEDS:
+            raise UserError(f"seed {self.seed}: must be from 0 to 2^63 - 1")
 
 
 def make_task(

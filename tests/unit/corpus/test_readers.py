@@ -1,6 +1,8 @@
 """Every format gives the same documents as the plain text that it stands for."""
 
+import contextlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +124,27 @@ def test_wit3_training_tags(tmp_path: Path) -> None:
     assert [document.id for document in documents] == ["0", "1", "2"]
     without = read(tmp_path, format="wit3", titles=False, **TWO)
     assert sides(without) == [(s[1:], t[1:]) for s, t in DOCUMENTS if len(s) > 1]
+
+
+@pytest.mark.parametrize("line", ["<title>" + " " * 100_000 + "x", "</a" * 100_000, "<" * 100_000])
+def test_a_long_wit3_line_takes_no_more_time_than_it_is_long(tmp_path: Path, line: str) -> None:
+    write(tmp_path, en=f"a\n{line}\n", de=f"a\n{line}\n")
+    start = time.process_time()
+    assert len(read(tmp_path, format="wit3", **TWO)) == 1
+    assert time.process_time() - start < 5  # in cubic, or even quadratic, time: minutes
+
+
+@pytest.mark.parametrize(
+    "text", ["<seg>\n" * 20_000, "</seg>" * 20_000 + "<seg>" * 20_000, "<seg " * 40_000]
+)
+def test_a_long_damaged_sgm_file_takes_no_more_time_than_it_is_long(
+    tmp_path: Path, text: str
+) -> None:
+    write(tmp_path, en=text, de=text)
+    start = time.process_time()
+    with contextlib.suppress(UserError):
+        read(tmp_path, format="sgm", source=["en"], target=["de"])
+    assert time.process_time() - start < 5
 
 
 def sgm(side: int) -> str:

@@ -201,3 +201,13 @@ def test_the_text_of_a_large_store_is_checked_in_full(
     assert store_module._hash_sample(path) == samples[f"{path}"]
     with pytest.raises(UserError, match="text.json: altered"):
         Store.open(store.folder)
+
+
+def test_ids_beyond_the_vocabulary_are_refused(store: Store) -> None:
+    path = store.folder / "train" / "target.tokens.bin"
+    tokens = np.fromfile(path, np.uint16)
+    tokens[0] = len(store.text.target)
+    path.write_bytes(tokens.tobytes())
+    rehash(store, "train/target.tokens.bin")
+    with pytest.raises(UserError, match="target.tokens.bin: damaged: ids that are not in the voc"):
+        _ = Store.open(store.folder).text

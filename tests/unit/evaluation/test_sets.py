@@ -119,6 +119,10 @@ def test_ctxpro_takes_its_context_from_its_file_of_inputs(tmp_path: Path) -> Non
         read_set(path, inputs)
 
 
+VOITA = {"src": "a", "dst": ["b", "c"], "true_ind": 0}
+FILM = {"document id": "f.de", "src segment": "a", "ref segment": "b", "ref pronoun": "es"}
+
+
 @pytest.mark.parametrize(
     ("records", "message"),
     [
@@ -131,6 +135,11 @@ def test_ctxpro_takes_its_context_from_its_file_of_inputs(tmp_path: Path) -> Non
         ([{**ITEM, "candidates": [1, 2]}], "line 1: 'candidates' must be strings"),
         ([{**ITEM, "context": []}], "line 1: 2 source sentences, but a candidate with its context"),
         ([{"src": "a", "dst": "b", "true_ind": 0}], "line 1: 'dst' must be a list of strings"),
+        ([ITEM, {"source": ["a"], "correct": 0}], "line 2: 'candidates' must be strings"),
+        ([VOITA, {"dst": ["b"], "true_ind": 0}], "line 2: 'src' must be a text"),
+        ([VOITA, {"src": "a", "true_ind": 0}], "line 2: 'dst' must be a list of strings"),
+        ([FILM, {**FILM, "document id": 3}], "line 2: 'document id' must be a text"),
+        ([FILM, {"document id": "f.de"}], "line 2: 'ref segment' must be a text"),
     ],
 )
 def test_the_first_bad_item_is_told(tmp_path: Path, records: list[Any], message: str) -> None:

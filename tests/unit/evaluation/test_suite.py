@@ -71,7 +71,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
         (str(tmp_path / "empty"),): "nothing to evaluate on: .* no test.en with test.de",
         (str(tmp_path / "bare.jsonl"),): "item a has no 'source' to translate",
         (f"{folder}/test.en,{folder}/test.fr",): "test.fr: no such file",
-        ("a,b,c",): "as SOURCE,REFERENCE",
+        ("a,b,c,d",): "as SOURCE,REFERENCE",
     }
     for given, message in cases.items():
         with pytest.raises(UserError, match=message):
@@ -83,3 +83,44 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     suite = read_suite([str(tv)], PAIR)
     assert suite.has("sets")
     assert not suite.has("texts")
+
+
+def test_documents_of_a_text_are_read_from_a_file_of_ids_beside_it(tmp_path: Path) -> None:
+    # Three documents of two lines, without a blank line between them.
+    (tmp_path / "test.en").write_text("a\nb\nc\nd\ne\nf\n", "utf-8")
+    (tmp_path / "test.de").write_text("A\nB\nC\nD\nE\nF\n", "utf-8")
+    (tmp_path / "test.docs").write_text("1\n1\n2\n2\n1\n1\n", "utf-8")
+    (tmp_path / "test.starts").write_text("1\n3\n5\n", "utf-8")
+    for given in (
+        str(tmp_path),
+        f"{tmp_path}/test.en,{tmp_path}/test.de,{tmp_path}/test.docs",
+        f"{tmp_path}/test.en,{tmp_path}/test.de,{tmp_path}/test.starts",
+    ):
+        [text] = read_suite([given], PAIR).texts
+        assert [(part.source, part.gold) for part in text.parts()] == [
+            (["a", "b"], ["A", "B"]),
+            (["c", "d"], ["C", "D"]),
+            (["e", "f"], ["E", "F"]),
+        ]
+        assert len({part.document for part in text.parts()}) == 3
+        assert text.remark is None
+
+
+def test_the_test_split_of_a_configuration_is_read_in_any_format(tmp_path: Path) -> None:
+    (tmp_path / "t.en").write_text("<talkid>1</talkid>\na\nb\n<talkid>2</talkid>\nc\n", "utf-8")
+    (tmp_path / "t.de").write_text("<talkid>1</talkid>\nA\nB\n<talkid>2</talkid>\nC\n", "utf-8")
+    wit3 = "{format: wit3, source: t.en, target: t.de}"
+    head = f"languages: {{source: en, target: de}}\ncorpus:\n  root: {tmp_path}\n  splits:\n"
+    (tmp_path / "c.yaml").write_text(f"{head}    test: [{wit3}]\n", "utf-8")
+    [text] = read_suite([str(tmp_path / "c.yaml")], PAIR).texts
+    assert [part.gold for part in text.parts()] == [["A", "B"], ["C"]]
+    (tmp_path / "c.yaml").write_text(f"{head}    train: [{wit3}]\n", "utf-8")
+    with pytest.raises(UserError, match="no 'test' to evaluate on; it has train"):
+        read_suite([str(tmp_path / "c.yaml")], PAIR)
+
+
+def test_a_text_that_seems_to_be_one_document_is_given_a_remark(tmp_path: Path) -> None:
+    for side in ("en", "de"):
+        (tmp_path / f"a.{side}").write_text("x\n" * 3602, "utf-8")
+    [text] = read_suite([f"{tmp_path}/a.en,{tmp_path}/a.de"], PAIR).texts
+    assert "all 3,602 sentences are one document; if that is wrong" in (text.remark or "")

@@ -195,6 +195,27 @@ def test_the_plan_of_a_real_setting_has_its_commands_and_its_cost(tmp_path: Path
     assert any("hours of one A100" in line for line in lines)
 
 
+def test_a_plan_does_not_count_runs_that_are_done(tmp_path: Path) -> None:
+    three = TESTBED.model_copy(update={"seeds": 3, "headline_seeds": 3})
+    systems = ["base", "s4to4"]
+    results = Results(tmp_path)
+
+    def heads() -> list[str]:
+        lines = plan(three, systems, tmp_path, results, None)
+        return [line.partition("(")[0] for line in lines if line.startswith("# ")]
+
+    whole = f"# {three.title}: 2 systems"
+    assert heads()[0] == f"{whole}, 2 runs to start with "
+    assert heads()[1].startswith("# then 4 runs with other seeds")
+    results.add(record("base", 1), items(1), [])
+    assert heads()[0] == f"{whole}, 3 runs to start with "  # two other seeds, and s4to4
+    assert heads()[1].startswith("# then 2 runs with other seeds")
+    for system in systems:
+        for seed in (1, 2, 3):
+            results.add(record(system, seed), items(1), [])
+    assert heads() == [f"{whole}, 0 runs to start with "]
+
+
 def test_unknown_tables_and_settings_are_told(tmp_path: Path) -> None:
     def request(table: str, where: str) -> Request:
         return Request(table, where, None, "local", 1, {}, tmp_path, tmp_path)

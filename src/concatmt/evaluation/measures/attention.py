@@ -33,7 +33,8 @@ from concatmt.evaluation.resampling import (
     resampled_means,
 )
 from concatmt.evaluation.subjects import Deed, Member, Subject, members_of
-from concatmt.evaluation.suite import Need, Suite, Text
+from concatmt.evaluation.suite import Need, Suite
+from concatmt.evaluation.texts import Text
 from concatmt.files import read_json, write_json
 from concatmt.model.attention_weights import KINDS, attention_weights
 from concatmt.model.transformer import Transformer

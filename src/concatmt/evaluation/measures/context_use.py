@@ -26,7 +26,8 @@ from concatmt.evaluation.resampling import (
 )
 from concatmt.evaluation.scores import Sentence
 from concatmt.evaluation.subjects import Deed, Subject, members_of
-from concatmt.evaluation.suite import Need, Suite, Text
+from concatmt.evaluation.suite import Need, Suite
+from concatmt.evaluation.texts import Text
 
 REMARK = "What context adds to the log-probability of the references, in nats."
 STRONGEST = 3.0  # nats: a token that context makes 20 times likelier has the full colour

@@ -22,7 +22,8 @@ from concatmt.evaluation.config import Convention, EvaluateConfig
 from concatmt.evaluation.findings import Block, Picture, Prose, Section, Table, p_text
 from concatmt.evaluation.significance import holm
 from concatmt.evaluation.subjects import Deed, Subject, members_of
-from concatmt.evaluation.suite import Need, Suite, Text
+from concatmt.evaluation.suite import Need, Suite
+from concatmt.evaluation.texts import Text
 from concatmt.evaluation.translations import Translated, TranslationFile, check_aligned
 
 TOKENISED_NOTE = (
