@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from typing import Literal
 from xml.parsers import expat
@@ -209,6 +209,27 @@ def html_pieces(text: str) -> list[Piece]:
     return _Html(text).pieces
 
 
+_CLOSING = frozenset({"ept", "ex", "ec"})  # elements of XLIFF that close what another one opened
+
+
+def as_one(pieces: Sequence[Piece], opaque: Callable[[Piece], bool]) -> list[Piece]:
+    """Elements whose content is no text, as `opaque` says of their start, as one piece each."""
+    out: list[Piece] = []
+    open_at: list[str] = []  # names of the elements that are open, from an opaque one on
+    for piece in pieces:
+        if not open_at:
+            out.append(piece)
+            if piece.kind == "start" and not piece.empty and opaque(piece):
+                open_at.append(piece.name)
+        else:
+            out[-1] = replace(out[-1], kind="other", end=piece.end)
+            if piece.kind == "start" and not piece.empty:
+                open_at.append(piece.name)
+            elif piece.kind == "end":
+                open_at.pop()
+    return out
+
+
 def tagged_text(file: str, pieces: Sequence[Piece], start: int, end: int) -> tuple[str, list[Tag]]:
     """The text of a run of pieces between start and end of the file, and all else as tags."""
     text, tags, at = "", [], start
@@ -217,6 +238,8 @@ def tagged_text(file: str, pieces: Sequence[Piece], start: int, end: int) -> tup
         if piece.start > at:
             tags.append(Tag(len(text), file[at : piece.start]))
         at = piece.end
+        if file.startswith(("<![CDATA[", "]]>"), piece.start):
+            continue  # its text is written with entities, which mean nothing in there
         if piece.kind == "text":
             own = piece.text
             if opaque_after_space and own.startswith(" "):
@@ -225,7 +248,8 @@ def tagged_text(file: str, pieces: Sequence[Piece], start: int, end: int) -> tup
                 own = own[1:]
             text += own
         else:
-            tags.append(Tag(len(text), file[piece.start : piece.end], piece.kind == "end"))
+            closes = piece.kind == "end" or piece.name in _CLOSING
+            tags.append(Tag(len(text), file[piece.start : piece.end], closes))
         opaque_after_space = piece.kind == "other" and text.endswith(" ")
     if at < end:
         tags.append(Tag(len(text), file[at:end], closes=True))

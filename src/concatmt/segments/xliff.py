@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from concatmt.errors import UserError
-from concatmt.segments.markup import Piece, escape, tagged_text, xml_encoding, xml_pieces
+from concatmt.segments.markup import Piece, as_one, escape, tagged_text, xml_encoding, xml_pieces
 from concatmt.segments.passages import Passage, Passages, Splitter
 from concatmt.segments.segment import Segment, Summary, Translated
 from concatmt.segments.spans import EncodedText
@@ -155,4 +155,10 @@ def _inside(pieces: Sequence[Piece], start: int, end: int) -> list[Piece]:
         if pieces[place].start >= end:
             break
         found.append(pieces[place])
-    return found
+    return as_one(found, _is_code)
+
+
+def _is_code(piece: Piece) -> bool:
+    """Codes of the original format, and words that nobody is to translate."""
+    protected = piece.get("translate") == "no" or piece.get("mtype") == "protected"
+    return piece.name in ("ph", "bpt", "ept", "it") or (piece.name == "mrk" and protected)

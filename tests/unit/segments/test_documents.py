@@ -147,6 +147,33 @@ def test_xliff_2_with_a_prefix() -> None:
     assert "<x:source>Bye.</x:source><x:target>xBye.</x:target>" in marked(file).decode()
 
 
+def test_codes_in_a_unit_are_never_text_and_go_with_their_words() -> None:
+    text = (
+        '<xliff version="1.2"><file><body><trans-unit id="1"><source>The <bpt id="1">&lt;b&gt;'
+        '</bpt>red<ept id="1">&lt;/b&gt;</ept> <g id="2">house</g> of <mrk mtype="protected">'
+        'Acme</mrk><ph id="3">{0}</ph> <![CDATA[burns & falls]]>.</source><target>?</target>'
+        "</trans-unit></body></file></xliff>"
+    )
+    file = Xliff(text.encode(), "a.xlf", split)
+    assert sentences(file) == ["The red house of burns & falls."]
+    links = ((0, 0), (1, 2), (2, 1), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7))
+    translated = Translated("La maison rouge de brûle & tombe.", links)
+    out = file.with_translations([translated])[0].decode()
+    assert (
+        '<target>La <g id="2">maison</g> <bpt id="1">&lt;b&gt;</bpt>rouge<ept id="1">&lt;/b&gt;'
+        "</ept> de" in out
+    )
+    for code in ('<mrk mtype="protected">Acme</mrk>', '<ph id="3">{0}</ph>'):
+        assert out.count(code) == 2
+    assert "brûle &amp; tombe." in out
+    assert out.count("<![CDATA[") == 1
+
+
+def test_a_second_translation_by_the_same_words_changes_nothing() -> None:
+    once = identity(Xliff(XLIFF_1.encode(), "a.xlf", split))
+    assert identity(Xliff(once, "a.xlf", split)) == once
+
+
 def archive(members: dict[str, str]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
