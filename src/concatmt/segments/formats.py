@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 from concatmt.errors import UserError
-from concatmt.segments.archives import Docx, Epub
+from concatmt.segments.books import Epub
 from concatmt.segments.config import FileConfig
 from concatmt.segments.passages import Splitter
 from concatmt.segments.running_text import RunningText
 from concatmt.segments.segment import SegmentedFile
 from concatmt.segments.subtitles import Subtitles
 from concatmt.segments.web_pages import WebPage
+from concatmt.segments.word_files import Docx
 from concatmt.segments.xliff import Xliff
 from concatmt.text.splitting import read_abbreviations, sentence_spans
 

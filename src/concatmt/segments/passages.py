@@ -38,6 +38,9 @@ class Passage:
     after: str = ""
     width: int | None = None  # hard-wrapped text: the width of its lines
     indent: str = ""  # of the lines after the first one
+    render: Callable[[str, Sequence[Tag]], str] | None = (
+        None  # writes text and tags, if not plainly
+    )
 
 
 class Passages:
@@ -92,6 +95,8 @@ class Passages:
         return replaced(self.text, spans, texts), summary
 
     def _written(self, passage: Passage, text: str, tags: Sequence[Tag]) -> str:
+        if passage.render is not None:
+            return passage.render(text, tags)
         if passage.width is None:
             return written(text, tags, self.escape)
         new_line = "\r\n" if "\r\n" in self.text else "\n"

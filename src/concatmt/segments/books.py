@@ -1,0 +1,61 @@
+"""EPUB: a zip archive of XHTML pages, in the order in which they are read."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from concatmt.errors import UserError
+from concatmt.segments.archives import Members, rebuilt
+from concatmt.segments.markup import xml_pieces
+from concatmt.segments.passages import Splitter
+from concatmt.segments.segment import Segment, Summary, Translated
+from concatmt.segments.spans import EncodedText
+from concatmt.segments.web_pages import WebPage
+
+
+class Epub:
+    """A book: its chapters in the order of reading, and the book with their translations."""
+
+    def __init__(self, data: bytes, name: str, split: Splitter):
+        self.name = name
+        self._members = Members(data, name)
+        self._pages = [
+            (member, WebPage(self._members.read(member), f"{name}:{member}", split, xml=True))
+            for member in self._chapters()
+        ]
+        self.segments: list[Segment] = []
+        for _, page in self._pages:
+            for number, segment in enumerate(page.segments):
+                gap = segment.gap or number == 0
+                self.segments.append(Segment(segment.text, segment.given, gap))
+
+    def _chapters(self) -> list[str]:
+        """The pages that the package document lists for reading."""
+        container = self._members.read("META-INF/container.xml").decode("utf-8", "replace")
+        found = re.search(r"full-path\s*=\s*[\"']([^\"']+)[\"']", container)
+        if found is None:
+            raise UserError(f"{self.name}: META-INF/container.xml names no package document")
+        package = found[1]
+        text = EncodedText.read(self._members.read(package), f"{self.name}:{package}").text
+        pages: dict[str, str] = {}
+        order: list[str] = []
+        for piece in xml_pieces(text, f"{self.name}:{package}"):
+            if piece.kind == "start" and piece.name == "item":
+                if piece.get("media-type") == "application/xhtml+xml":
+                    place = unquote(piece.get("href") or "")
+                    pages[piece.get("id") or ""] = posixpath.normpath(
+                        posixpath.join(posixpath.dirname(package), place)
+                    )
+            elif piece.kind == "start" and piece.name == "itemref":
+                order.append(piece.get("idref") or "")
+        chapters = [pages[key] for key in dict.fromkeys(order) if key in pages]
+        for chapter in chapters:
+            if chapter not in self._members.names:
+                raise UserError(f"{self.name}: the chapter {chapter} is not in the archive")
+        return chapters
+
+    def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
+        return rebuilt(self._members, self._pages, translations)
