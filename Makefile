@@ -10,13 +10,19 @@ JOBS ?= 2
 SEED ?= 1
 MINUTES ?= 10
 
-.PHONY: demo test fuzz lint format docs clean
+.PHONY: demo test test-browser fuzz lint format docs clean
 
 demo: $(VENV)/.demo-ready
 	PATH="$(abspath $(BIN)):$$PATH" sh scripts/demo.sh
 
 test: $(VENV)/.dev-ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# The page in a real browser; Debian's package `chromium` has one.
+BROWSER ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+test-browser: $(VENV)/.browser-ready
+	@test -n "$(BROWSER)" || { echo "no browser: install Debian's chromium, or give BROWSER="; exit 2; }
+	CONCATMT_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
 
 fuzz: $(VENV)/.dev-ready
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --minutes $(MINUTES) --jobs $(JOBS)
@@ -44,6 +50,10 @@ $(VENV)/.dev-ready: $(INPUTS) | $(BIN)/python
 
 $(VENV)/.docs-ready: $(INPUTS) | $(BIN)/python
 	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[docs]'
+	touch $@
+
+$(VENV)/.browser-ready: $(VENV)/.dev-ready
+	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[browser]'
 	touch $@
 
 $(BIN)/python:

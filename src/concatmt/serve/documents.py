@@ -130,6 +130,7 @@ def router(service: Service) -> APIRouter:
             {
                 "source": document.pair.source,
                 "target": document.pair.target,
+                "window": window,
                 "sentences": sentences,
             },
             headers={"cache-control": "no-store"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,6 +73,9 @@ def serve(folders: Sequence[Path], config: ServeConfig) -> None:
             timeout_graceful_shutdown=config.limits.drain_seconds,
         )
     )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # The web server raises again, at its end, the signal that ended it: all is well then.
+        signal.signal(number, lambda *_: None)
     try:
         server.run()
     except SystemExit as error:
