@@ -1,9 +1,9 @@
-"""Keeps oneDNN, torch's library for int8 and bfloat16, off instructions that a processor lacks.
+"""What is known of the processor; keeps oneDNN off instructions that it lacks.
 
-Some virtual machines announce AMX but have no tile for it: the first product in int8 or bfloat16
-kills the process by an illegal instruction (oneDNN's issue 5689, mended by its pull request 5801 in
-the same way; torch 2.13 has an older oneDNN). Asked where int8 or bfloat16 is, before the first
-product; does not know torch.
+oneDNN is torch's library for int8, bfloat16 and, where it is faster, float32. Some virtual machines
+announce AMX but have no tile for it: its first product in int8 or bfloat16 kills the process by an
+illegal instruction (oneDNN's issue 5689, mended by its pull request 5801 in the same way; torch
+2.13 has an older oneDNN). Asked before oneDNN's first product of any kind; does not know torch.
 """
 
 import ctypes
@@ -22,6 +22,20 @@ def avoid_missing_tiles(processor: Path = Path("/proc/cpuinfo")) -> None:
     """Limit oneDNN if this processor announces tiles and has none; a user's limit stays."""
     if LIMIT not in os.environ and _announces_tiles(processor) and _palettes() == 0:
         os.environ[LIMIT] = BEST_WITHOUT_TILES
+
+
+def name_of_processor(processor: Path = Path("/proc/cpuinfo")) -> str:
+    """Its name and model, as far as the system says."""
+    if not processor.is_file():
+        return platform.processor() or platform.machine()
+    wanted = ("model name", "cpu family", "model", "stepping", "CPU implementer", "CPU part")
+    facts: dict[str, str] = {}
+    with processor.open(encoding="utf-8") as lines:
+        for line in lines:
+            name, _, value = line.partition(":")
+            if name.strip() in wanted:
+                facts.setdefault(name.strip(), value.strip())
+    return " ".join(facts[name] for name in wanted if name in facts) or platform.machine()
 
 
 def _announces_tiles(processor: Path) -> bool:

@@ -89,6 +89,19 @@ def test_the_same_command_gives_the_same_bits_and_another_seed_does_not(
         check_identical(tmp_path / "a", tmp_path / "c")
 
 
+def test_a_run_goes_on_with_the_products_that_it_began_with(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONCATMT_PRODUCTS", "onednn")
+    whole, run = tmp_path / "whole", tmp_path / "run"
+    assert train(make_task(data), whole)
+    assert train(make_task(data, max_updates=10), run)
+    monkeypatch.setenv("CONCATMT_PRODUCTS", "blas")
+    assert train(make_task(data), run)
+    check_identical(whole, run)
+    assert json.loads((run / "run.json").read_text())["products"] == "onednn"
+
+
 def test_twenty_kills_at_random_moments_leave_no_trace(data: Path, tmp_path: Path) -> None:
     task = make_task(data, max_updates=60, checkpoint_every=2)
     start = time.monotonic()

@@ -42,7 +42,7 @@ VERBS = (
 GLOBAL_OPTIONS = (
     ("--plugin FILE", "Load a plug-in, a file or a module; may be given several times."),
     ("--version", "Show the version."),
-    ("--debug", "Show tracebacks of errors."),
+    ("--debug", "Show tracebacks of errors, and what multiplies matrices."),
     ("-h, --help", "Show this message."),
 )
 F = TypeVar("F", bound=Callable[..., Any])
@@ -136,7 +136,10 @@ def concatmt(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Show tracebacks of errors, and what multiplies matrices."),
+    ] = False,
 ) -> None:
     """Document-level neural machine translation by concatenation."""
 
@@ -144,6 +147,13 @@ def concatmt(
 def load_verb(name: str) -> None:
     """Import the module of a verb, which registers it."""
     importlib.import_module(_module(name))
+
+
+def _show_products() -> None:
+    """Which library multiplied matrices, if the command has come to that."""
+    products = sys.modules.get("concatmt.model.products")
+    if products is not None:
+        print(f"concatmt: products by {products.described()}", file=sys.stderr)
 
 
 def _module(verb: str) -> str:
@@ -195,6 +205,8 @@ def main() -> None:
         print("concatmt: interrupted", file=sys.stderr)
         sys.exit(130)
     finally:
+        if debug:
+            _show_products()
         gc.freeze()  # the end of the process frees what is left, without a look at every object
 
 

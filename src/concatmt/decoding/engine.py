@@ -13,9 +13,11 @@ from torch import Tensor, nn
 
 from concatmt.corpus.batch import Side
 from concatmt.decoding.buffers import KeptRows
-from concatmt.decoding.candidates import Candidates, Projection
+from concatmt.decoding.candidates import Candidates, Output, Projection
 from concatmt.decoding.columns import LinearByColumns, leave_biases_to_last_layers
+from concatmt.decoding.packed import PackedLinear, WidePackedLinear
 from concatmt.decoding.quantize import QuantizedLinear, WideQuantizedLinear
+from concatmt.model import products
 from concatmt.model.blocks import Block
 from concatmt.model.cache import Cache, Slabs
 from concatmt.model.packing import Packing
@@ -33,9 +35,10 @@ class Engine:
         self.slabs = Slabs()
         self.model = quantized_copy(model) if int8 else packed_copy(model)
         bias = None if model.output.bias is None else model.output.bias.detach()
-        self.projection = Projection(
-            model.output.weight.detach(), bias, WideQuantizedLinear if int8 else _Transposed
-        )
+        pack: type[Output] = WideQuantizedLinear if int8 else _Transposed
+        if not int8 and products.by_onednn(model.output.weight):
+            pack = WidePackedLinear
+        self.projection = Projection(model.output.weight.detach(), bias, pack)
 
     @property
     def candidate_limit(self) -> int:
@@ -93,7 +96,9 @@ def quantized_copy(model: Transformer) -> Transformer:
 
 
 def packed_copy(model: Transformer) -> Transformer:
-    """The model with every linear layer of its blocks stored by columns, and fewer biases."""
+    """The model with every linear layer of its blocks as its library wants it."""
+    if products.by_onednn(model.output.weight):
+        return copy_with(model, lambda linear, _: PackedLinear(linear))
     twin = copy_with(model, lambda linear, _: LinearByColumns(linear))
     for block in (*twin.encoder, *twin.decoder):
         leave_biases_to_last_layers(cast("Block", block), model.encoding.rotates)

@@ -186,9 +186,9 @@ def _norm(architecture: Architecture) -> nn.LayerNorm:
     return nn.LayerNorm(architecture.dim, eps=architecture.norm_epsilon)
 
 
-def _projections(dim: int, parts: int) -> nn.Linear:
+def _projections(dim: int, parts: int) -> Linear:
     """Several projections of one input side by side, each with starting values of its own."""
-    linear = nn.Linear(dim, parts * dim)
+    linear = Linear(dim, parts * dim)
     for part in linear.weight.chunk(parts):
         nn.init.xavier_uniform_(part, gain=1 / math.sqrt(2))
     return linear

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from concatmt.model.dropout import dropout_add
+from concatmt.model.products import linear
 
 Activation = Callable[[Tensor], Tensor]  # may overwrite its input
 
@@ -46,6 +47,10 @@ class Kernel(Protocol):
 
 class Linear(nn.Linear):
     """The kernel of training."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., in) -> (..., out)"""
+        return linear(x, self.weight, self.bias)
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
         """(..., in) -> (all rows, out): the activation of y."""

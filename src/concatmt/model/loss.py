@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from concatmt.corpus.batch import Side
+from concatmt.model import products
 from concatmt.settings import Settings
 from concatmt.text.vocabulary import PAD, SEPARATOR
 
@@ -193,13 +194,12 @@ class _FusedLoss(torch.autograd.Function):
             for x in (output, bias, separator)
         )
         step = max(64, CHUNK_ELEMENTS // len(output))
-        buffer = matrix.new_empty(min(step, len(rows)), len(output))
         with torch.autocast(device, enabled=False):
+            multiply = _Products(matrix, min(step, len(rows)), grad_output)
             for start in range(0, len(rows), step):
                 part = slice(start, start + step)
                 inputs = hidden[rows[part]].to(matrix.dtype)
-                # One buffer for all chunks: fresh pages would cost more than the arithmetic.
-                logits = torch.mm(inputs, matrix.t(), out=buffer[: len(inputs)]).float()
+                logits = multiply.logits(inputs).float()
                 if bias is not None:
                     logits += bias
                 beside = (x[part] for x in (targets, weights, losses, nll))
@@ -217,13 +217,9 @@ class _FusedLoss(torch.autograd.Function):
                     grad_separator[:-1] += of_separator @ inputs.float()
                     grad_separator[-1] += of_separator.sum()
                 slopes = logits.to(matrix.dtype)
-                grad_hidden[rows[part]] = torch.mm(slopes, matrix).float()
-                if grad_output is None:
-                    continue
-                if matrix.dtype == torch.float32:
-                    grad_output.addmm_(slopes.t(), inputs)
-                else:
-                    grad_output += torch.mm(slopes.t(), inputs)
+                grad_hidden[rows[part]] = multiply.back(slopes).float()
+                multiply.add(slopes, inputs)
+            grad_output = multiply.gradient()
         if fixed_padding:
             for gradient in (grad_output, grad_bias):
                 if gradient is not None:
@@ -241,6 +237,50 @@ class _FusedLoss(torch.autograd.Function):
             None if x is None else (x * slope).to(dtype) for x, dtype in gradients
         )
         return of_hidden, of_output, of_bias, None, of_separator, *[None] * 5
+
+
+class _Products:
+    """The three products of each chunk of N rows with the matrix (V, D)."""
+
+    def __init__(self, matrix: Tensor, rows: int, sums: Tensor | None) -> None:
+        """`sums`: (V, D) zeros, to which the gradients of the matrix are added."""
+        self.matrix, self.sums = matrix, sums
+        self.onednn = products.by_onednn(matrix)
+        if self.onednn:
+            # Its first factor would be transposed in memory: better the small one, (N, D).
+            self.sums = None if sums is None else sums.view(sums.shape[1], -1)
+        else:
+            # One buffer for all chunks: fresh pages would cost more than the arithmetic.
+            self.buffer = matrix.new_empty(rows, len(matrix))
+
+    def logits(self, inputs: Tensor) -> Tensor:
+        """(N, D) -> (N, V), in memory that is used again."""
+        if self.onednn:
+            return products.multiply(inputs, self.matrix)
+        return torch.mm(inputs, self.matrix.t(), out=self.buffer[: len(inputs)])
+
+    def back(self, slopes: Tensor) -> Tensor:
+        """(N, V) gradients of logits -> (N, D) those of the inputs."""
+        if self.onednn:
+            return products.multiply(slopes, self.matrix.t())
+        return torch.mm(slopes, self.matrix)
+
+    def add(self, slopes: Tensor, inputs: Tensor) -> None:
+        """Add what a chunk gives to the gradient of the matrix."""
+        if self.sums is None:
+            return
+        if self.onednn:
+            self.sums = products.multiply_onto(self.sums, inputs.t(), slopes.t(), None)
+        elif self.matrix.dtype == torch.float32:
+            self.sums.addmm_(slopes.t(), inputs)
+        else:
+            self.sums += torch.mm(slopes.t(), inputs)
+
+    def gradient(self) -> Tensor | None:
+        """(V, D) of the matrix, if it was asked for."""
+        if self.sums is None or not self.onednn:
+            return self.sums
+        return self.sums.t().contiguous()
 
 
 def _rows_at_once(logits: Tensor) -> int:

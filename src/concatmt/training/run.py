@@ -53,6 +53,11 @@ class Run:
         return self.folder / "model"
 
     @property
+    def begun(self) -> bool:
+        """Whether it has been described."""
+        return (self.folder / DESCRIPTION).exists()
+
+    @property
     def in_training(self) -> bool:
         """Whether a process is training here."""
         return is_locked(self.folder / LOCK)
@@ -74,7 +79,7 @@ class Run:
         try:
             yield
         finally:
-            if not (self.folder / DESCRIPTION).exists():
+            if not self.begun:
                 (self.folder / LOCK).unlink(missing_ok=True)
                 for folder in new:
                     with suppress(OSError):  # it is not empty
@@ -88,7 +93,7 @@ class Run:
         record is taken from `defaults`.
         """
         remove_leftovers(self.folder, DESCRIPTION)
-        if (self.folder / DESCRIPTION).exists():
+        if self.begun:
             check_same(self.description()["settings"], settings, self.folder, defaults)
         elif any(path.name != LOCK for path in self.folder.iterdir()):
             raise UserError(f"{self.folder}: exists and is not a run; choose another output")

@@ -1,6 +1,7 @@
 """One training run from its settings: build the model, train, average, write a model directory."""
 
 import shutil
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from concatmt.errors import UserError
 from concatmt.model.adapt import take_weights
 from concatmt.model.config import Architecture, ModelConfig, SystemConfig
 from concatmt.model.directory import CONFIG, load_config, load_model, save_model
+from concatmt.model.products import Library, has_onednn, library, using
 from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
 from concatmt.text.pipeline import TextPipeline
@@ -85,12 +87,25 @@ def train(task: Task, output: Path, translate: TranslateSamples | None = None) -
     processes = Processes.join(task.training.device)
     run = Run(output)
     try:
-        if processes.first:
-            with run.locked():
-                return _train(task, run, processes, translate)
-        return _train(task, run, processes, translate)
+        held = run.locked() if processes.first else nullcontext()
+        with held, using(_library(run, processes)):
+            return _train(task, run, processes, translate)
     finally:
         processes.leave()
+
+
+def _library(run: Run, processes: Processes) -> Library:
+    """Who multiplies: what the run began with, else what the first process finds best here.
+
+    The libraries round differently, so a run that goes on keeps its own.
+    """
+    by_onednn = False
+    if processes.first:
+        # Before it was recorded there was BLAS alone.
+        name = run.description().get("products", "blas") if run.begun else library()
+        by_onednn = name == "onednn" and has_onednn()
+    told = processes.sum(torch.tensor(int(by_onednn), device=processes.device))
+    return "onednn" if told else "blas"
 
 
 def _train(task: Task, run: Run, processes: Processes, translate: TranslateSamples | None) -> bool:
@@ -123,7 +138,8 @@ def _train(task: Task, run: Run, processes: Processes, translate: TranslateSampl
         make_samples(store, task.training, translate) if processes.first else None,
     )
     if processes.first:
-        run.describe(settings, provenance())  # last: a start that fails leaves nothing
+        facts = {**provenance(), "products": library()}
+        run.describe(settings, facts)  # last: a start that fails leaves nothing
     _announce(task, trainer, len(windows))
     say = trainer.reporter.say
     reason = trainer.run()

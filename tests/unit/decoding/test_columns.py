@@ -6,12 +6,14 @@ import torch
 from concatmt.decoding.columns import LinearByColumns
 from concatmt.decoding.engine import Engine
 from concatmt.model.packing import Packing
+from concatmt.model.products import Library, using
 from tests.unit.model.small_models import build, log_probs, random_batch
 
 
+@pytest.mark.parametrize("library", ["blas", "onednn"])
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("system", ["s4to4", "s4to4+rope", "s4to4+srope", "s4to4+sync"])
-def test_large_biases_have_their_effect(system: str, norm: str) -> None:
+def test_large_biases_have_their_effect(system: str, norm: str, library: Library) -> None:
     model = build(system, norm=norm)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -20,7 +22,8 @@ def test_large_biases_have_their_effect(system: str, norm: str) -> None:
     batch = random_batch(model, rows=6)
     shifted, real = batch.target.shifted_right(), batch.target.mask
     lengths = batch.target.lengths.tolist()
-    engine = Engine(model)
+    with using(library):
+        engine = Engine(model)
     with torch.inference_mode():
         t = torch.arange(real.shape[1]).expand_as(real)[real][None] + 2
         hidden = engine.decode(
@@ -37,7 +40,8 @@ def test_large_biases_have_their_effect(system: str, norm: str) -> None:
 
 def test_few_biases_are_left() -> None:
     model = build("s4to4")
-    layers = dict(Engine(model).model.named_modules())
+    with using("blas"):
+        layers = dict(Engine(model).model.named_modules())
     left = {
         name.split(".", 2)[2]: len(layer.bias)
         for name, layer in layers.items()
@@ -53,7 +57,8 @@ def test_few_biases_are_left() -> None:
 def test_keys_that_are_turned_keep_their_biases() -> None:
     model = build("s4to4+rope")
     dim = model.config.architecture.dim
-    block = Engine(model).model.decoder[0]
+    with using("blas"):
+        block = Engine(model).model.decoder[0]
     assert len(block.self_attention.qkv.bias) == 2 * dim
     assert len(block.cross_attention.kv.bias) == 0
 
