@@ -29,6 +29,7 @@ from concatmt.signature import Signature, Value
 
 AT_A_TIME = 256  # sentences
 HASH_DIGITS = 12
+MOST_BYTES = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,12 @@ def _content(path: Path) -> bytes:
     if not path.exists():
         raise UserError(f"{path}: no such file")
     check_regular(path)
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise UserError(
+            f"{path}: {size:,} bytes, but files with markup are read whole, up to {MOST_BYTES:,};"
+            " cut it, or give text with a sentence a line, which is streamed"
+        )
     return path.read_bytes()
 
 

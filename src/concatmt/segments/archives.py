@@ -13,6 +13,7 @@ from concatmt.segments.segment import Segment, Summary, Translated
 # What one member may hold unpacked, and how much larger than packed: text shrinks to a tenth or so.
 MOST_BYTES = 200_000_000
 MOST_RATIO = 200
+MOST_BYTES_IN_ALL = 1_000_000_000
 
 
 class Page(Protocol):
@@ -52,6 +53,11 @@ class Members:
         except zipfile.BadZipFile as error:
             raise UserError(f"{name}: not a zip archive ({error})") from None
         self.names = {info.filename for info in self._archive.infolist()}
+        if len(self.names) < len(self._archive.infolist()):
+            raise UserError(f"{name}: two members of the archive have the same name")
+        total = sum(info.file_size for info in self._archive.infolist())
+        if total > MOST_BYTES_IN_ALL:
+            raise UserError(f"{name}: unpacks to {total:,} bytes; such archives are refused")
         for info in self._archive.infolist():
             parts = info.filename.replace("\\", "/").split("/")
             if info.filename.startswith("/") or ".." in parts:

@@ -61,7 +61,11 @@ class RunningText:
 
     def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
         text, summary = self._passages.rebuilt(translations)
-        return self.file.encoded(text, self.name), summary
+        summary.add(
+            "files written as UTF-8, since their encoding lacks characters",
+            not self.file.fits(text),
+        )
+        return self.file.encoded(text), summary
 
 
 def _lines(text: str) -> list[_Line]:

@@ -49,16 +49,23 @@ class EncodedText:
             )
         return cls(text, chosen)
 
-    def encoded(self, text: str, name: str) -> bytes:
-        """`text` in the file's own encoding."""
+    def encoded(self, text: str, references: bool = False) -> bytes:
+        """`text` in the file's own encoding, or in UTF-8 if characters of it do not exist there.
+
+        `references`: such characters are written as &#NNN; instead.
+        """
         try:
-            return text.encode(self.encoding)
-        except UnicodeEncodeError as error:
-            character = text[error.start]
-            raise UserError(
-                f"{name}: {character!r} of the translation does not exist in {self.encoding}, "
-                "the encoding of the file; convert the file to UTF-8 first"
-            ) from None
+            return text.encode(self.encoding, "xmlcharrefreplace" if references else "strict")
+        except UnicodeEncodeError:
+            return text.encode("utf-8")
+
+    def fits(self, text: str) -> bool:
+        """Whether every character of `text` exists in the file's encoding."""
+        try:
+            text.encode(self.encoding)
+        except UnicodeEncodeError:
+            return False
+        return True
 
 
 def replaced(text: str, spans: Sequence[tuple[int, int]], texts: Sequence[str]) -> str:

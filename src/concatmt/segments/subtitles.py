@@ -91,7 +91,11 @@ class Subtitles:
                 self._give_back(sentence, chosen, parts, summary)
         texts = [self._cue(c, parts, summary) for c in range(len(self.cues))]
         whole = replaced(self.file.text, [(cue.start, cue.end) for cue in self.cues], texts)
-        return self.file.encoded(whole, self.name), summary
+        summary.add(
+            "files written as UTF-8, since their encoding lacks characters",
+            not self.file.fits(whole),
+        )
+        return self.file.encoded(whole), summary
 
     def _fast_enough(
         self, sentence: Sentence, translated: Translated, summary: Summary

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator, Sequence
 
-from concatmt.segments.markup import Piece, escape, html_pieces, tagged_text, xml_pieces
+from concatmt.segments.markup import (
+    Piece,
+    escape,
+    html_pieces,
+    tagged_text,
+    xml_encoding,
+    xml_pieces,
+)
 from concatmt.segments.passages import Passage, Passages, Splitter
 from concatmt.segments.segment import Segment, Summary, Translated
 from concatmt.segments.spans import EncodedText
+from concatmt.segments.tags import Tag
 
 # Tags that stand inside of a sentence; every other one ends it.
 INLINE = frozenset(
@@ -85,15 +95,50 @@ class WebPage:
         encoding: str | None = None,
     ):
         self.name = name
-        self.file = EncodedText.read(data, name, encoding)
+        said = xml_encoding(data) if xml else None
+        self.file = EncodedText.read(data, name, encoding or said or _said(data))
         text = self.file.text
         pieces = xml_pieces(text, name) if xml else html_pieces(text)
-        self._passages = Passages(text, list(_blocks(text, pieces)), split, escape)
+        blocks = list(_blocks(text, pieces))
+        passages = sorted([*blocks, *_attributes(text, pieces, blocks)], key=lambda p: p.start)
+        self._passages = Passages(text, passages, split, escape)
         self.segments: Sequence[Segment] = self._passages.segments
 
     def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
         text, summary = self._passages.rebuilt(translations)
-        return self.file.encoded(text, self.name), summary
+        return self.file.encoded(text, references=True), summary
+
+
+_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([A-Za-z0-9._-]+)", re.IGNORECASE)
+
+
+def _said(data: bytes) -> str | None:
+    """The encoding that the page names in its head."""
+    match = _CHARSET.search(data[:2048])
+    return match[1].decode() if match else None
+
+
+_VALUE = re.compile(r"""\s(?:alt|title)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
+
+
+def _attributes(text: str, pieces: Sequence[Piece], blocks: Sequence[Passage]) -> Iterator[Passage]:
+    """What pictures and links say of themselves, but for those in the middle of a sentence."""
+    at = 0
+    for piece in pieces:
+        if piece.kind != "start" or (piece.get("translate") or "").lower() == "no":
+            continue
+        while at < len(blocks) and blocks[at].end <= piece.start:
+            at += 1
+        if at < len(blocks) and blocks[at].start <= piece.start:
+            continue
+        for match in _VALUE.finditer(text, piece.start, piece.end):
+            group = 1 if match[1] is not None else 2
+            value = html.unescape(match[group])
+            yield Passage(*match.span(group), value, render=_attribute)
+
+
+def _attribute(text: str, _: Sequence[Tag]) -> str:
+    return escape(text).replace('"', "&quot;").replace("'", "&#39;")
 
 
 def _blocks(text: str, pieces: Sequence[Piece]) -> Iterator[Passage]:

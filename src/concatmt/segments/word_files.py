@@ -63,7 +63,7 @@ class _WordPart:
 
     def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
         text, summary = self._passages.rebuilt(translations)
-        return self.file.encoded(text, self.name), summary
+        return self.file.encoded(text, references=True), summary
 
 
 @dataclass(frozen=True)

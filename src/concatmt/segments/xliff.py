@@ -53,7 +53,7 @@ class Xliff:
     def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
         text, summary = self._passages.rebuilt(translations)
         summary.add("segments with a translation of their own", self._given())
-        return self.file.encoded(text, self.name), summary
+        return self.file.encoded(text, references=True), summary
 
     def _given(self) -> int:
         return sum(segment.given is not None for segment in self.segments)
@@ -117,7 +117,8 @@ def _passages(text: str, pieces: Sequence[Piece], prefix: str) -> Iterator[Passa
         elif target.strip() and unit.approved:
             yield replace(passage, given=target)
         elif unit.target_tag is not None and unit.target_tag == unit.target:
-            yield replace(passage, start=unit.target[0], end=unit.target[1], new=True)
+            a, b = unit.target
+            yield replace(passage, start=a, end=b, new=text[a:b] != text[start:end])
         elif unit.target_tag is not None:
             tag = text[unit.target_tag[0] : unit.target_tag[1]]
             opening = tag[:-2].rstrip() + ">"
