@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from concatmt.config import Config
+from concatmt.corpus.parts import Part
 from concatmt.corpus.prepare import PrepareReport
 from concatmt.corpus.prepare import prepare as _prepare
 from concatmt.corpus.store import Store
 from concatmt.decoding.config import PoolConfig
 from concatmt.decoding.document_scores import DocumentScorer, SentenceScore
-from concatmt.decoding.inputs import Part
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.samples import translate_samples
 from concatmt.errors import UserError

@@ -211,7 +211,9 @@ def _tags(node: type[BaseModel]) -> set[Any]:
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if hasattr(annotation, "models"):  # of whatever is registered, as document formats
+        yield from annotation.models
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     elif isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is not None:
         for argument in typing.get_args(annotation):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from concatmt.cli import main
+from concatmt.corpus.parts import Part
 from concatmt.decoding.config import TranslateConfig
-from concatmt.decoding.inputs import Part
 from concatmt.decoding.job import Job
 from concatmt.decoding.journal import Entry, Journal, Shard
 from concatmt.decoding.outputs import Writer

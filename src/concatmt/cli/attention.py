@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -20,8 +20,8 @@ def attention(
     ] = None,
     output: Annotated[Path | None, typer.Option(help="JSON to write.")] = None,
     input_format: Annotated[
-        Literal["text", "jsonl", "tsv"] | None,
-        typer.Option(help="Of the input; by the name of the file otherwise."),
+        str | None,
+        typer.Option(help="Of the input, as in 'prepare'; by the name of the file otherwise."),
     ] = None,
     documents: Annotated[int, typer.Option(min=1, help="The first documents of the input.")] = 100,
 ) -> None:
@@ -34,7 +34,7 @@ def attention(
 
         concatmt attention model test.en --target test.de --output attention.json
     """
-    from concatmt.decoding.inputs import format_of
+    from concatmt.corpus.formats import format_of
     from concatmt.decoding.loading import LoadedModel
     from concatmt.evaluation.measures.attention import (
         attention_of,

@@ -4,7 +4,7 @@ import json
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Literal, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
@@ -36,8 +36,8 @@ def score(
         Path | None, typer.Option(help="JSONL to write; standard output by default.")
     ] = None,
     input_format: Annotated[
-        Literal["text", "jsonl", "tsv"] | None,
-        typer.Option(help="Of the input; by the name of the file otherwise."),
+        str | None,
+        typer.Option(help="Of the input, as in 'prepare'; by the name of the file otherwise."),
     ] = None,
     context: Annotated[
         list[int] | None,
@@ -56,9 +56,10 @@ def score(
 
         concatmt score model test.en --target test.de --context 0 --context 3 --output scores.jsonl
     """
+    from concatmt.corpus.formats import format_of
     from concatmt.corpus.lines import ReadReport
     from concatmt.decoding.document_scores import DocumentScorer
-    from concatmt.decoding.inputs import format_of, read_parts
+    from concatmt.decoding.inputs import read_parts
     from concatmt.decoding.loading import LoadedModel
     from concatmt.evaluation.scores import score_record
     from concatmt.files import atomic_file

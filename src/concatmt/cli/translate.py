@@ -10,16 +10,9 @@ import typer
 from concatmt.cli.app import app
 from concatmt.cli.options import options_of
 from concatmt.decoding.config import TranslateConfig
-from concatmt.decoding.inputs import InputFormat
 from concatmt.segments.config import FileConfig
 
 INPUT, OUTPUT, SPEED = "Input", "Output", "Speed"
-# fmt: off
-InputName = Literal[
-    "text", "jsonl", "tsv", "srt", "vtt", "ass", "ssa", "md", "txt", "html", "htm", "xhtml", "xlf",
-    "xliff", "epub", "docx",
-]
-# fmt: on
 MARKUP = "Subtitles, pages and other files with markup"
 
 
@@ -63,9 +56,10 @@ def translate(
     config: TranslateConfig,
     markup: FileConfig,
     input_format: Annotated[
-        InputName | None,
+        str | None,
         typer.Option(
-            help="Of the input; by the name of the file otherwise.", rich_help_panel=INPUT
+            help="Of the input, as in 'prepare'; by the name of the file otherwise.",
+            rich_help_panel=INPUT,
         ),
     ] = None,
     gold: Annotated[
@@ -99,9 +93,10 @@ def translate(
 
         torchrun --nproc-per-node 4 -m concatmt translate model big.en --output big.de --resume
     """
+    from concatmt.corpus.formats import comes_back, format_named, format_of, written_back
     from concatmt.corpus.lines import ReadReport
     from concatmt.decoding.chunks import SIZES
-    from concatmt.decoding.inputs import STDIN, format_of, read_inputs
+    from concatmt.decoding.inputs import STDIN, read_inputs
     from concatmt.decoding.job import Job, translate_file, translate_stream
     from concatmt.decoding.journal import Journal, Shard
     from concatmt.decoding.markup_job import find_files
@@ -110,7 +105,6 @@ def translate(
     from concatmt.decoding.translator import Translator
     from concatmt.errors import UserError
     from concatmt.progress import progress
-    from concatmt.segments.formats import has_markup
 
     paths = inputs or [STDIN]
     output = None if output == STDIN else output  # `-` is standard output here
@@ -119,13 +113,11 @@ def translate(
     shard = Shard.from_environment()
     if shard.count > 1 and output is None:
         raise UserError("several processes can only write a file: give --output")
-    plain: InputFormat | None = None
-    if input_format == "text" or input_format == "jsonl" or input_format == "tsv":
-        plain = input_format
-    kind = None if input_format == plain else f".{input_format}"
+    kind = f".{input_format}" if f".{input_format}" in written_back() else None
+    plain = format_named(input_format).name() if input_format and kind is None else None
     if kind is not None or (
-        input_format is None
-        and any(path != STDIN and (path.is_dir() or has_markup(path, markup)) for path in paths)
+        plain is None
+        and any(path != STDIN and (path.is_dir() or comes_back(path, markup)) for path in paths)
     ):
         if format_ != "text" or gold or windows or shard.count > 1:
             raise UserError(

@@ -8,7 +8,7 @@ of interruptions. A document longer than a chunk goes on in the next, which is o
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from concatmt.decoding.inputs import Part
+from concatmt.corpus.parts import Part
 from concatmt.files import hash_text
 
 

@@ -7,8 +7,8 @@ Does not know files.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from concatmt.corpus.parts import Part
 from concatmt.decoding.config import PoolConfig
-from concatmt.decoding.inputs import Part
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.scoring import ScoringItem, score_items
 from concatmt.decoding.translation import History

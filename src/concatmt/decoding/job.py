@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import TextIO
 
+from concatmt.corpus.parts import Part
 from concatmt.decoding.chunks import SIZES, Chunk, cut_chunks
-from concatmt.decoding.inputs import Part
 from concatmt.decoding.journal import Entry, Journal
 from concatmt.decoding.outputs import Writer
 from concatmt.decoding.translation import History, Passage, Report

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from concatmt.corpus.formats import open_file, written_back
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.decoding.alignment import WordAligner
 from concatmt.decoding.inputs import STDIN
@@ -23,7 +24,6 @@ from concatmt.errors import UserError
 from concatmt.files import atomic_file, check_regular, hash_text, remove_folder
 from concatmt.progress import Progress
 from concatmt.segments.config import FileConfig
-from concatmt.segments.formats import READERS, open_segments
 from concatmt.segments.segment import Segment, SegmentedFile, Summary, Translated
 from concatmt.signature import Signature, Value
 
@@ -45,14 +45,15 @@ Found = tuple[Path, Path, str]  # a file, its name relative to what was asked fo
 
 def find_files(inputs: Sequence[Path], kind: str | None = None) -> list[Found]:
     """Files, and folders with all that is inside; `kind`: the suffix that says what they are."""
+    known = written_back()
     found: list[Found] = []
     for path in inputs:
         if not path.is_dir():
             found.append((path, Path(path.name), kind or path.suffix.lower()))
             continue
-        inside = [p for p in sorted(path.rglob("*")) if p.suffix.lower() in READERS and p.is_file()]
+        inside = [p for p in sorted(path.rglob("*")) if p.suffix.lower() in known and p.is_file()]
         if not inside:
-            raise UserError(f"{path}: no files in it that can be read ({', '.join(READERS)})")
+            raise UserError(f"{path}: no files in it that can be read ({', '.join(known)})")
         found += [(p, p.relative_to(path), p.suffix.lower()) for p in inside]
     names = Counter(name for _, name, _ in found)
     for path, name, _ in found:
@@ -74,7 +75,7 @@ def read_files(files: Sequence[Found], output: Path | None, config: FileConfig) 
         if target and path.exists() and target.exists() and target.samefile(path):
             raise UserError(f"{target}: is the input itself; give another --output")
         name_of_it = "standard input" if path == STDIN else str(path)
-        opened.append(OpenFile(open_segments(_content(path), name_of_it, config, kind), target))
+        opened.append(OpenFile(open_file(_content(path), name_of_it, config, kind), target))
     return opened
 
 

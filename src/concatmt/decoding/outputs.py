@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from concatmt.decoding.inputs import Part
+from concatmt.corpus.parts import Part
 from concatmt.decoding.translation import Translation
 from concatmt.signature import Signature
 

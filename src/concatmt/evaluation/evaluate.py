@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from concatmt import __version__
-from concatmt.decoding.inputs import Part
+from concatmt.corpus.parts import Part
 from concatmt.errors import UserError
 from concatmt.evaluation.config import EvaluateConfig
 from concatmt.evaluation.expectations import read_expectations

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from concatmt import __version__
+from concatmt.corpus.parts import Part
 from concatmt.decoding.contrast import Contrast
 from concatmt.decoding.document_scores import DocumentScorer
-from concatmt.decoding.inputs import Part
 from concatmt.decoding.job import Job, translate_file
 from concatmt.decoding.journal import Journal, Shard
 from concatmt.decoding.loading import HASH_DIGITS, RUN_MODEL, LoadedModel

@@ -10,17 +10,15 @@ from pathlib import Path
 
 from concatmt.config import Config
 from concatmt.corpus.document_marks import DocumentSizes
-from concatmt.corpus.formats import Reader
+from concatmt.corpus.formats import Reader, format_named, format_of
 from concatmt.corpus.lines import ReadReport
-from concatmt.corpus.readers import IdsReader, StartsReader
-from concatmt.decoding.inputs import InputFormat, Part, format_of, read_parts
+from concatmt.corpus.parts import WHOLE, Part
 from concatmt.errors import UserError
 from concatmt.evaluation.translations import Translated, check_documents, read_references
 from concatmt.files import hash_file, hash_text
 from concatmt.settings import load_settings
 
 TEST = "test"  # the split of a configuration that systems are evaluated on
-WHOLE = 1 << 20  # sentences: documents come in one part
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +65,7 @@ def read_text(
     `marks`: a file that says where documents begin, in place of blank lines, and its format.
     """
     if target is not None and marks is not None:
-        files = {"source": source, "target": target}
-        reader: Reader = IdsReader(format="ids", ids=marks[0], **files)
-        if marks[1] == "starts":
-            reader = StartsReader(format="starts", starts=marks[0], **files)
+        reader = format_named(marks[1]).of([source, target, marks[0]])
         return _corpus(source.name, target, [reader], Path())
 
     def load() -> list[Part]:
@@ -127,8 +122,9 @@ def boundary_remark(path: Path, lengths: Iterable[int]) -> str | None:
 
 
 def first_documents(
-    path: Path, kind: InputFormat, target: Path | None, limit: int | None = None
+    path: Path, kind: str, target: Path | None, limit: int | None = None
 ) -> list[Part]:
     """The first `limit` documents of a text and its translation, or of JSONL or TSV with both."""
-    parts = read_parts(path, kind, WHOLE, ReadReport(), target)
+    files = [path] if target is None else [path, target]
+    parts = format_named(kind).parts(files, WHOLE, ReadReport())
     return list(islice((part for part in parts if part), limit))

@@ -15,8 +15,8 @@ from concatmt.config import Config
 from concatmt.corpus.document import Document
 from concatmt.corpus.formats import Reader
 from concatmt.corpus.lines import ReadReport
+from concatmt.corpus.parts import Part
 from concatmt.corpus.store import MANIFEST, Store
-from concatmt.decoding.inputs import Part
 from concatmt.errors import UserError
 from concatmt.evaluation.measures.quality import lines
 from concatmt.evaluation.sets import ContrastiveSet, read_set

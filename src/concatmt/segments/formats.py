@@ -52,14 +52,6 @@ READERS: dict[str, Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]] 
 }
 
 
-def has_markup(path: PurePath, config: FileConfig) -> bool:
-    """Whether a file is read here; of plain text only what is to be split into sentences."""
-    suffix = path.suffix.lower()
-    if suffix == ".txt":
-        return config.split == "sentences"
-    return suffix in READERS
-
-
 def open_segments(
     data: bytes, name: str, config: FileConfig, suffix: str | None = None
 ) -> SegmentedFile:

@@ -32,6 +32,7 @@ class Passage:
     text: str
     tags: tuple[Tag, ...] = ()
     given: str | None = None  # its translation, if the file has one that is not to be touched
+    target: str = ""  # the translation that stands in the file, touched or not
     gap: bool = False
     new: bool = False  # is written even if the translation is the text itself
     before: str = ""  # written before and after the text if there is a translation

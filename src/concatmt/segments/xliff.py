@@ -55,6 +55,12 @@ class Xliff:
         summary.add("segments with a translation of their own", self._given())
         return self.file.encoded(text, references=True), summary
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Source and target of every unit, in order; a target that is not there is empty."""
+        passages = self._passages.passages
+        return [(" ".join(p.text.split()), " ".join(p.target.split())) for p in passages]
+
     def _given(self) -> int:
         return sum(segment.given is not None for segment in self.segments)
 
@@ -111,6 +117,7 @@ def _passages(text: str, pieces: Sequence[Piece], prefix: str) -> Iterator[Passa
         if unit.target is not None:
             a, b = unit.target
             target, _ = tagged_text(text, _inside(pieces, a, b), a, b)
+            passage = replace(passage, target=target)
         if not unit.translatable:
             # Nobody translates it, but what stands around it may refer to it.
             yield replace(passage, given=target or plain)

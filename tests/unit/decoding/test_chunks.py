@@ -1,7 +1,7 @@
 """Input is cut into chunks; chunks that depend on each other share a group."""
 
+from concatmt.corpus.parts import Part
 from concatmt.decoding.chunks import ChunkSize, cut_chunks
-from concatmt.decoding.inputs import Part
 
 SIZE = ChunkSize(sentences=4, parts=8)
 

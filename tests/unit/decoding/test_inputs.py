@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from concatmt.corpus.formats import format_of
 from concatmt.decoding.config import SearchConfig, TranslateConfig
-from concatmt.decoding.inputs import format_of
 from concatmt.decoding.search import Search
 from concatmt.decoding.translation import Passage
 from concatmt.errors import UserError
 from tests.unit.decoding.models import make_engine, make_windows
 
 
-@pytest.mark.parametrize("name", ["film.srt", "Film.SRT", "talk.vtt.gz", "job.xliff", "a.pdf"])
-def test_files_with_markup_or_times_are_refused_by_name(name: str) -> None:
-    with pytest.raises(UserError, match=r"files are not read; known are text .*tsv and .jsonl"):
+@pytest.mark.parametrize("name", ["film.sbv", "Film.PPTX", "sheet.xlsx", "a.pdf"])
+def test_files_with_markup_that_nobody_reads_are_refused_by_name(name: str) -> None:
+    with pytest.raises(UserError, match=r"files are not read; known are text .*jsonl, .*\.tsv"):
         format_of(Path(name))
 
 
@@ -25,6 +25,8 @@ def test_files_with_markup_or_times_are_refused_by_name(name: str) -> None:
         ("a", "text"),
         ("a.v2.txt.gz", "text"),
         ("a.TSV", "tsv"),
+        ("Film.SRT", "srt"),
+        ("job.xlf", "xliff"),
         ("a.jsonl", "jsonl"),
     ],
 )

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from concatmt.corpus.lines import ReadReport
+from concatmt.corpus.parts import Part
 from concatmt.decoding.chunks import ChunkSize, cut_chunks
 from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
-from concatmt.decoding.inputs import Part, read_parts
+from concatmt.decoding.inputs import read_parts
 from concatmt.decoding.job import Job, translate_stream
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.outputs import Writer

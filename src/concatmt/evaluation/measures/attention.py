@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from concatmt.corpus.batch import Side, WindowBatch
-from concatmt.decoding.inputs import Part
+from concatmt.corpus.parts import Part
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.translation import History
 from concatmt.errors import UserError

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from concatmt.decoding.inputs import Part
+from concatmt.corpus.parts import Part
 from concatmt.errors import UserError
 from concatmt.evaluation.charts import Line, line_plot
 from concatmt.evaluation.config import EvaluateConfig

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from concatmt.decoding.inputs import Part
+from concatmt.corpus.parts import Part
 from concatmt.decoding.loading import LoadedModel
 from concatmt.errors import UserError
 from concatmt.evaluation.measures.attention import (

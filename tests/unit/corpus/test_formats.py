@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from concatmt.corpus.document import Document
-from concatmt.corpus.formats import Reader
+from concatmt.corpus.formats import Reader, format_named
 from concatmt.corpus.lines import ReadReport
 from concatmt.errors import UserError
 
@@ -245,7 +245,13 @@ BAD: list[tuple[str, dict[str, Any], dict[str, str], str]] = [
         {"en": "a\n", "de": "x\n", "starts": "0\n3\n2\n"},
         "starts, line 3: 2 does not come after 3",
     ),
-    ("tsv columns", {"format": "tsv", "file": "t"}, {"t": "1\ta\n"}, "t, line 1: 2 columns"),
+    ("tsv columns", {"format": "tsv", "file": "t"}, {"t": "1\n"}, "t, line 1: 1 columns"),
+    (
+        "no translation",
+        {"format": "tsv", "file": "t"},
+        {"t": "1\ta\n"},
+        "t, line 1: no translation beside the sentence",
+    ),
     ("bad json", {"format": "jsonl", "file": "j"}, {"j": "{\n"}, "j, line 1: not valid JSON"),
     (
         "json of another shape",
@@ -311,3 +317,100 @@ def test_a_corpus_without_boundaries_is_not_read_into_memory(tmp_path: Path) -> 
     write(tmp_path, en="a\n" * 200_001, de="x\n" * 200_001)
     with pytest.raises(UserError, match="use format 'lines'"):
         read(tmp_path, format="text", **TWO)
+
+
+def parts(name: str, files: list[Path], limit: int = 100) -> list[tuple[list[str], Any]]:
+    found = format_named(name).parts(files, limit, ReadReport())
+    return [(part.source, part.gold) for part in found if part]
+
+
+@pytest.mark.parametrize("name", ["text", "ids", "voita", "wit3", "sgm", "wmt-xml"])
+def test_every_verb_reads_the_documents_that_prepare_reads(tmp_path: Path, name: str) -> None:
+    files = ["en", "de"]
+    if name == "ids":
+        write_flat(tmp_path)
+        write(tmp_path, ids="x\nx\ny\nz\nz\nz\n")
+        files.append("ids")
+    elif name == "wmt-xml":
+        body = "".join(
+            f"<doc><src>{xml_segments(source)}</src><ref>{xml_segments(target)}</ref></doc>"
+            for source, target in DOCUMENTS
+        )
+        write(tmp_path, xml=f"<dataset>{body}</dataset>")
+        files = ["xml"]
+    else:
+        for side, language in enumerate(files):
+            content = {
+                "text": "\n\n".join("\n".join(document[side]) for document in DOCUMENTS),
+                "voita": "".join(" _eos ".join(document[side]) + "\n" for document in DOCUMENTS),
+                "wit3": wit3(side),
+                "sgm": sgm(side),
+            }[name]
+            write(tmp_path, **{language: content})
+    paths = [tmp_path / file for file in files]
+    assert parts(name, paths) == DOCUMENTS
+    if name not in ("ids", "wmt-xml"):  # without the translations too
+        assert parts(name, paths[:1]) == [(source, None) for source, _ in DOCUMENTS]
+    assert [len(source) for source, _ in parts(name, paths, limit=2)] == [2, 1, 2, 1]
+
+
+def xml_segments(sentences: list[str]) -> str:
+    return "".join(f"<seg>{sentence.replace('&', '&amp;')}</seg>" for sentence in sentences)
+
+
+XLIFF = """<xliff version="1.2"><file source-language="en" target-language="de"><body>
+<trans-unit id="1"><source>A <g id="1">first</g> line.</source>
+<target>Eine Zeile.</target></trans-unit>
+<trans-unit id="2"><source>Not yet.</source></trans-unit>
+<trans-unit id="3" approved="yes"><source>Who?</source><target>Wer?</target></trans-unit>
+<trans-unit id="4"><source>Neither.</source><target></target></trans-unit>
+</body></file></xliff>"""
+
+
+def test_translation_units_are_a_corpus_and_those_without_a_translation_are_gaps(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, **{"job.xlf": XLIFF})
+    (document,) = read(tmp_path, format="xliff", file="job.xlf")
+    assert document.source == ["A first line.", "Who?"]
+    assert document.target == ["Eine Zeile.", "Wer?"]
+    assert document.gaps == (1,)
+    assert [source for source, _ in parts("xliff", [tmp_path / "job.xlf"])] == [
+        ["A first line."],
+        ["Who?"],
+    ]
+
+
+def test_subtitles_of_two_languages_are_a_corpus(tmp_path: Path) -> None:
+    cue = "{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n\n"
+    write(
+        tmp_path,
+        **{
+            "a.srt": cue.format(n=1, text="A <i>first</i> line.") + cue.format(n=2, text="Who?"),
+            "b.srt": cue.format(n=1, text="Eine Zeile.") + cue.format(n=2, text="Wer?"),
+        },
+    )
+    documents = read(tmp_path, format="srt", source="a.srt", target="b.srt")
+    assert sides(documents) == [(["A first line.", "Who?"], ["Eine Zeile.", "Wer?"])]
+
+
+def test_a_format_of_two_files_says_which_files_it_reads(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"'ids' reads 3 files \(source, target, ids\), but 2"):
+        parts("ids", [tmp_path / "en", tmp_path / "de"])
+
+
+def test_an_unknown_format_is_told_with_the_nearest_name() -> None:
+    with pytest.raises(UserError, match=r"'jsonnl': there is none of this name; did you mean 'j"):
+        format_named("jsonnl")
+    with pytest.raises(ValidationError, match="does not match any of the expected tags"):
+        TypeAdapter(Reader).validate_python({"format": "jsonnl", "file": "x"})
+
+
+def test_settings_of_a_format_are_written_as_they_were_given() -> None:
+    """The manifest of a store holds them, and its hash depends on them."""
+    given = {"format": "ids", "source": "en", "target": "de", "ids": "ids"}
+    adapter: TypeAdapter[Any] = TypeAdapter(Reader)
+    assert (
+        adapter.dump_json(adapter.validate_python(given))
+        == b'{"source":"en","target":"de","format":"ids","ids":"ids"}'
+    )

@@ -1,0 +1,38 @@
+"""The registry of document formats, which every verb reads from: one file here is one format.
+
+A format reads documents from files, and some write them back around translations (`open`). The
+verbs find it by the name that a configuration or an option gives, or by the name of a file. To add
+a format, add a module to this folder or a plug-in: a class of settings with `@register` above it.
+"""
+
+import importlib
+import pkgutil
+
+from concatmt.corpus.formats.registry import (
+    DocumentFormat,
+    Reader,
+    TwoFiles,
+    comes_back,
+    format_named,
+    format_of,
+    formats,
+    open_file,
+    register,
+    written_back,
+)
+
+__all__ = [
+    "DocumentFormat",
+    "Reader",
+    "TwoFiles",
+    "comes_back",
+    "format_named",
+    "format_of",
+    "formats",
+    "open_file",
+    "register",
+    "written_back",
+]
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,189 @@
+"""What a document format is, and which there are.
+
+A format is a class of settings: a configuration names it with the files that it reads, the command
+line names files and may name the format. Does not know any format.
+"""
+
+import typing
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar, Union
+
+from pydantic import Field, PlainValidator, SerializeAsAny, TypeAdapter
+
+from concatmt.corpus.document import Document
+from concatmt.corpus.lines import ReadReport
+from concatmt.corpus.parts import Part, in_parts, rows_of
+from concatmt.errors import UserError
+from concatmt.segments.config import FileConfig
+from concatmt.segments.segment import SegmentedFile
+from concatmt.settings import Settings, nearest
+
+# Files whose markup, times or packing would be translated as if they were sentences.
+NOT_SENTENCES = (
+    *("ass", "doc", "docx", "epub", "htm", "html", "md", "odt", "pdf", "po", "pptx", "rtf", "sbv"),
+    *("srt", "ssa", "stl", "sub", "tmx", "ttml", "vtt", "xhtml", "xlf", "xliff", "xlsx", "xml"),
+    "zip",
+)
+DEFAULT = "text"  # of files whose name says nothing
+
+
+class DocumentFormat(Settings):
+    """Files of documents in one format: `format` is its name, the other settings say what to read.
+
+    Text is read as it is; normalising and cleaning come later.
+    """
+
+    if typing.TYPE_CHECKING:  # each format has its own, in an order that stores remember
+        format: str
+    suffixes: ClassVar[tuple[str, ...]] = ()  # of files that are read so unless another is named
+    written_back: ClassVar[tuple[str, ...]] = ()  # of files that come back as they were: see `open`
+
+    @abstractmethod
+    def documents(self, root: Path, report: ReadReport) -> Iterator[Document]:
+        """Stream the documents with their translations; relative paths count from `root`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """As in a configuration."""
+        name: str = typing.get_args(cls.model_fields["format"].annotation)[0]
+        return name
+
+    @classmethod
+    def of(cls, files: Sequence[Path]) -> "DocumentFormat":
+        """The settings for files that are named without their roles: in the order of the fields."""
+        kinds = {name: field.annotation for name, field in cls.model_fields.items()}
+        roles = [name for name, kind in kinds.items() if kind in (Path, list[Path])]
+        if len(files) != len(roles):
+            raise UserError(
+                f"{', '.join(map(str, files))}: format {cls.name()!r} reads {len(roles)} files"
+                f" ({', '.join(roles)}), but {len(files)} are given"
+            )
+        chosen: dict[str, Any] = {
+            role: [file] if kinds[role] == list[Path] else file
+            for role, file in zip(roles, files, strict=True)
+        }
+        return cls(format=cls.name(), **chosen)
+
+    @classmethod
+    def parts(
+        cls,
+        files: Sequence[Path],
+        limit: int,
+        report: ReadReport,
+        lines: Iterator[str | None] | None = None,
+    ) -> Iterator[Part | None]:
+        """Stream files in parts of at most `limit` sentences.
+
+        `lines` are the lines of the first file, if something else reads them: standard input.
+        """
+        if lines is not None:
+            raise UserError(f"format {cls.name()!r} is not read from standard input; give a file")
+        return in_parts(rows_of(cls.of(files).documents(Path(), report)), limit)
+
+    @classmethod
+    def open(cls, data: bytes, name: str, config: FileConfig, suffix: str) -> SegmentedFile:
+        """A file that can be written back around translations of its sentences."""
+        raise UserError(f"{name}: format {cls.name()!r} is not written back")
+
+
+class TwoFiles(DocumentFormat):
+    """The common part of all formats with one file per language."""
+
+    source: Path
+    target: Path
+
+    def paths(self, root: Path) -> tuple[Path, Path]:
+        """Both files; relative paths count from `root`."""
+        return root / self.source, root / self.target
+
+
+_FORMATS: dict[str, type[DocumentFormat]] = {}
+F = TypeVar("F", bound=type[DocumentFormat])
+
+
+def register(format_: F) -> F:
+    """Make a format known under its name; a decorator."""
+    if format_.name() in _FORMATS:
+        raise UserError(f"two document formats are called {format_.name()!r}; rename one")
+    _FORMATS[format_.name()] = format_
+    return format_
+
+
+def formats() -> dict[str, type[DocumentFormat]]:
+    """All formats, by name."""
+    return dict(_FORMATS)
+
+
+def format_named(name: str) -> type[DocumentFormat]:
+    """The format that a user calls by its name."""
+    if name not in _FORMATS:
+        hint = nearest(name, list(_FORMATS)) or f"; known are {', '.join(sorted(_FORMATS))}"
+        raise UserError(f"document format {name!r}: there is none of this name{hint}")
+    return _FORMATS[name]
+
+
+def format_of(path: Path) -> str:
+    """The name of the format that the name of a file stands for."""
+    suffixes = [suffix for suffix in path.suffixes if suffix != ".gz"]
+    last = suffixes[-1].lower() if suffixes else ""
+    for name, format_ in _FORMATS.items():
+        if last in format_.suffixes:
+            if path.suffix == ".gz" and format_.written_back:
+                raise UserError(f"{path}: a packed {last} file; unpack it first")
+            return name
+    if last.lstrip(".") in NOT_SENTENCES:
+        known = sorted(suffix for one in _FORMATS.values() for suffix in one.suffixes)
+        raise UserError(
+            f"{path}: {last} files are not read; known are text (a sentence a line, blank lines"
+            f" between documents), {', '.join(known)}"
+        )
+    return DEFAULT
+
+
+def written_back() -> tuple[str, ...]:
+    """Suffixes of files that come back as they were, translated."""
+    return tuple(suffix for one in _FORMATS.values() for suffix in one.written_back)
+
+
+def comes_back(path: Path, config: FileConfig) -> bool:
+    """Whether a file comes back as it was; plain text does if it is to be split into sentences."""
+    suffix = path.suffix.lower()
+    is_lines = suffix in _FORMATS[DEFAULT].written_back and config.split != "sentences"
+    return suffix in written_back() and not is_lines
+
+
+def open_file(
+    data: bytes, name: str, config: FileConfig, suffix: str | None = None
+) -> SegmentedFile:
+    """A file that can be written back, by its suffix or by the one that is given."""
+    suffix = Path(name).suffix.lower() if suffix is None else suffix
+    for format_ in _FORMATS.values():
+        if suffix in format_.written_back:
+            return format_.open(data, name, config, suffix)
+    known = ", ".join(sorted(written_back()))
+    raise UserError(f"{name}: {suffix} files are not written back; known are {known}")
+
+
+def _validated(value: Any) -> DocumentFormat:
+    """The settings of a format, whichever are registered by now."""
+    if isinstance(value, DocumentFormat):
+        return value
+    kinds = Union[tuple(_FORMATS.values())]  # type: ignore[valid-type]  # noqa: UP007
+    chosen: Any = Annotated[kinds, Field(discriminator="format")]
+    adapter: TypeAdapter[DocumentFormat] = TypeAdapter(chosen)
+    return adapter.validate_python(value)
+
+
+class AnyFormat(PlainValidator):
+    """Reads the settings of any registered format."""
+
+    @property
+    def models(self) -> tuple[type[DocumentFormat], ...]:
+        """All that it may give, for messages about unknown keys."""
+        return tuple(_FORMATS.values())
+
+
+# A corpus in a configuration: the settings of one format, its name among them.
+Reader = Annotated[SerializeAsAny[DocumentFormat], AnyFormat(_validated)]

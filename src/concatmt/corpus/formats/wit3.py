@@ -1,0 +1,48 @@
+"""Training files of IWSLT, as WIT3 publishes them."""
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from concatmt.corpus.formats.registry import register
+from concatmt.corpus.formats.sides import NumberedSentences, Side, TwoSides
+from concatmt.corpus.lines import ReadReport, read_lines
+
+CLOSING_TAG = re.compile(r"</\w+>$")
+
+
+@register
+class Wit3Format(TwoSides):
+    """IWSLT training files (`train.tags.en-de.en`): lines with tags around the lines of a talk.
+
+    Title and description are sentences of the talk, as in the paper's data, unless `titles` is
+    off. Any other tag is left out and ends the talk before it.
+    """
+
+    format: Literal["wit3"]
+    titles: bool = True
+
+    def side(self, path: Path, report: ReadReport) -> Side:
+        """The talks in one language."""
+        talk: NumberedSentences = []
+        name, count = "", 0
+        for number, line in enumerate(read_lines(path, report), start=1):
+            line = line.strip()
+            tag = re.match(r"<(/?\w+)[^>]*>", line)
+            # Not by one expression: its time would grow with the cube of a row of spaces.
+            text = "" if tag is None else CLOSING_TAG.sub("", line[tag.end() :]).strip()
+            if tag is None:
+                if line:
+                    talk.append((number, line))
+            elif tag[1] in ("title", "description"):
+                if self.titles and text:
+                    talk.append((number, text))
+            else:
+                if talk:
+                    count += 1
+                    yield name or str(count), talk
+                    name, talk = "", []
+                if tag[1] == "talkid":
+                    name = text
+        if talk:
+            yield name or str(count + 1), talk
