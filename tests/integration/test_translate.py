@@ -287,7 +287,7 @@ def test_input_that_changed_is_not_mixed_with_the_old(
         (["{model}", "in.txt", "--context", "3"], "the model was made for at most 3"),
         (["{model}", "in.txt", "--resume"], "--resume: only a run with --output"),
         (["{model}", "in.txt", "--target-context", "gold"], "no translations are given"),
-        (["{model}", "in.txt", "--gold", "short.txt"], "differ in length"),
+        (["{model}", "in.txt", "--gold", "short.txt"], "aligned line by line"),
         (["{model}", "latin.txt", "--output", "o"], "latin.txt, line 1, byte 2: not UTF-8"),
         (["{model}", "bad.jsonl", "--output", "o"], "bad.jsonl, line 1: 'source' must be a list"),
         (["{model}", "bad.tsv", "--output", "o"], "bad.tsv, line 1: 1 columns"),
