@@ -126,6 +126,9 @@ class Subtitles:
     ) -> None:
         """Cut a translation into as many parts as its sentence has."""
         text = _broken_off(sentence.text, " ".join(translated.text.split()))
+        c, t, p = sentence.places[0]
+        if self.turns[c][t].pieces[p].kind in ("sound", "name"):
+            text = _as_label(sentence.text, text)
         words = (text.upper() if sentence.capitals else text).split()
         sources = [self._source(place) for place in sentence.places]
         counts = [count_words(source) for source in sources]
@@ -203,6 +206,13 @@ def _broken_off(source: str, text: str) -> str:
     if end is None or OPEN_END.search(text) or text[-1:] in "!?":
         return text
     return text.rstrip(".,;: ") + end.group()
+
+
+def _as_label(source: str, text: str) -> str:
+    """A sound or a name is no sentence: its first letter and its end are like the source's."""
+    if source[:1].islower() and text[1:2].islower():
+        text = text[:1].lower() + text[1:]
+    return text if source.endswith(".") else text.removesuffix(".").rstrip()
 
 
 def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:

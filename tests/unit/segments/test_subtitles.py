@@ -84,6 +84,12 @@ def test_names_notes_and_brackets_stay_around_their_words() -> None:
     ]
 
 
+def test_a_sound_is_written_like_the_sound_it_translates() -> None:
+    file = read(srt("[door creaks]", "[TV on]", gap=5000))
+    out = translate(file, "La porte grince.", "TV allumée")
+    assert bodies(out) == ["[la porte grince]", "[TV allumée]"]
+
+
 def test_lyrics_and_sounds_can_be_kept_or_dropped() -> None:
     text = srt("[laughs] Yes.", "♪ My love ♪", gap=5000)
     kept = read(text, lyrics="keep", sounds="keep")
