@@ -42,7 +42,11 @@ def with_transformers(folder: Path, lines: list[str]) -> list[dict[str, Any]]:
         for line in lines:
             ids = tokenizer([line], return_tensors="pt")
             best = model.generate(**ids, num_beams=4, length_penalty=1.0, max_length=512)[:, 1:]
-            logits = model(**ids, labels=best).logits.log_softmax(-1)[0]
+            logits = model(**ids, labels=best).logits
+            # These models' generate() takes padding out of the softmax (renormalize_logits).
+            assert model.generation_config.renormalize_logits
+            logits[..., model.config.pad_token_id] = -torch.inf
+            logits = logits.log_softmax(-1)[0]
             found.append(
                 {
                     "source": [symbols[i] for i in ids["input_ids"][0].tolist()[:-1]],

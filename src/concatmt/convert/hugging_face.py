@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from concatmt.convert.imported import PAPERS, Imported, licence_of, marian_pipeline
-from concatmt.convert.weights import Rows, Weights, build, stack_blocks
+from concatmt.convert.weights import NEVER, Rows, Weights, build, stack_blocks
 from concatmt.errors import UserError
 from concatmt.files import read_json
 from concatmt.model.card import CARRIED, Origin
@@ -23,8 +23,10 @@ from concatmt.model.encodings import PositionConfig, sinusoid
 from concatmt.model.systems import parse_system
 from concatmt.settings import parse_settings
 from concatmt.text.marian import MarianConfig
+from concatmt.text.vocabulary import PAD
 
 CONFIG, TOKENIZER = "config.json", "tokenizer_config.json"
+GENERATION = "generation_config.json"
 SAFE, PICKLED = "model.safetensors", "pytorch_model.bin"
 ACTIVATIONS: dict[str, Literal["relu", "swish"]] = {
     "swish": "swish",
@@ -98,6 +100,8 @@ def import_hugging_face(
         sentence_length=config.get(SENTENCE_LENGTH),
     )
     tensors = _embeddings(weights, source, target, shared, system.sentences > 1)
+    if _renormalises(folder):
+        tensors["output.bias"][PAD] = NEVER
     layers = {"encoder": architecture.encoder.layers, "decoder": architecture.decoder.layers}
     tensors |= stack_blocks(layers, lambda side, layer: _block(weights, side, layer))
     model = build(model_config, tensors, weights)
@@ -115,6 +119,14 @@ def import_hugging_face(
     if ORIGIN in config:
         origin = parse_settings(Origin, config[ORIGIN], str(folder / CONFIG))
     return Imported(model, pipeline, origin, papers)
+
+
+def _renormalises(folder: Path) -> bool:
+    """Whether generate() takes padding, which it bars, out of the softmax too."""
+    if not (folder / GENERATION).is_file():
+        return False
+    config = read_json(folder / GENERATION, "Hugging Face directory")
+    return isinstance(config, dict) and config.get("renormalize_logits") is True
 
 
 def _papers(folder: Path, prefix: str) -> dict[str, bytes]:

@@ -14,6 +14,7 @@ from torch import Tensor
 from concatmt import __version__
 from concatmt.convert.hugging_face import (
     CONFIG,
+    GENERATION,
     NAMES,
     ORIGIN,
     SAFE,
@@ -21,6 +22,7 @@ from concatmt.convert.hugging_face import (
     SYSTEM,
     TOKENIZER,
 )
+from concatmt.convert.weights import NEVER
 from concatmt.errors import UserError
 from concatmt.files import atomic_folder, read_json, write_json, write_text
 from concatmt.model.card import CARRIED, Origin, carry_papers
@@ -34,7 +36,6 @@ from concatmt.text.pipeline import TextPipeline
 from concatmt.text.sentence_piece import SentencePieceCodec
 from concatmt.text.vocabulary import END, PAD, SEPARATOR, SPECIALS, UNK
 
-GENERATION = "generation_config.json"
 LONGEST = 1024  # tokens of a window
 SIDES = ("source", "target")
 
@@ -85,7 +86,10 @@ def export_hugging_face(
     with atomic_folder(output, GENERATION) as folder:
         save_tensors(folder / SAFE, _tensors(model, source, target), {"format": "pt"})
         write_json(folder / CONFIG, _config(model, source, target, origin))
-        write_json(folder / GENERATION, _generation(source, target))
+        generation = _generation(model, source, target)
+        if _never_pads(model):
+            generation["renormalize_logits"] = True
+        write_json(folder / GENERATION, generation)
         write_json(folder / TOKENIZER, _tokenizer(text, source, windows))
         write_json(folder / "vocab.json", source.ids)
         if not text.joint:
@@ -137,6 +141,12 @@ def _spm(codec: Codec) -> bytes:
     return codec.model
 
 
+def _never_pads(model: Transformer) -> bool:
+    """Whether padding, whose row is zero, is kept out of every softmax by its bias."""
+    bias, row = model.output.bias, model.output.weight.detach()[PAD]
+    return bias is not None and bias[PAD].item() == NEVER and not bool(row.any())
+
+
 def _tensors(model: Transformer, source: Symbols, target: Symbols) -> dict[str, Tensor]:
     architecture = model.config.architecture
     tensors: dict[str, Tensor] = {}
@@ -145,9 +155,11 @@ def _tensors(model: Transformer, source: Symbols, target: Symbols) -> dict[str, 
     else:
         tensors["model.encoder.embed_tokens.weight"] = model.source_embedding.weight[source.order]
         tensors["model.decoder.embed_tokens.weight"] = model.target_embedding.weight[target.order]
-    bias = model.output.bias
-    if bias is None:
-        bias = torch.zeros(model.config.target_vocabulary)
+    bias = torch.zeros(model.config.target_vocabulary)
+    if model.output.bias is not None:
+        bias = model.output.bias.detach().clone()
+    if _never_pads(model):
+        bias[PAD] = 0  # generate() takes it out of the softmax instead, as with OPUS-MT's models
     tensors["final_logits_bias"] = bias[target.order][None]
     for side, blocks in (("encoder", model.encoder), ("decoder", model.decoder)):
         for layer, block in enumerate(blocks):
@@ -177,7 +189,6 @@ def _config(model: Transformer, source: Symbols, target: Symbols, origin: Origin
             f"{side}_ffn_dim": stack.feed_forward,
         }.items()
     }
-    start = target.id_of(PAD if architecture.start == "zero" else END)
     return {
         "architectures": ["MarianMTModel"],
         "model_type": "marian",
@@ -196,7 +207,7 @@ def _config(model: Transformer, source: Symbols, target: Symbols, origin: Origin
         "decoder_vocab_size": len(target.order),
         "pad_token_id": source.id_of(PAD),
         "eos_token_id": target.id_of(END),
-        "decoder_start_token_id": start,
+        "decoder_start_token_id": _start(model, target),
         "forced_eos_token_id": target.id_of(END),
         "torch_dtype": "float32",
         SYSTEM: system_name(model.config.system),
@@ -205,7 +216,12 @@ def _config(model: Transformer, source: Symbols, target: Symbols, origin: Origin
     }
 
 
-def _generation(source: Symbols, target: Symbols) -> dict[str, Any]:
+def _start(model: Transformer, target: Symbols) -> int:
+    """The decoder's first input."""
+    return target.id_of(PAD if model.config.architecture.start == "zero" else END)
+
+
+def _generation(model: Transformer, source: Symbols, target: Symbols) -> dict[str, Any]:
     """As our search: beam 4, scores divided by lengths, and no `<unk>`."""
     return {
         "num_beams": 4,
@@ -215,6 +231,7 @@ def _generation(source: Symbols, target: Symbols) -> dict[str, Any]:
         "pad_token_id": source.id_of(PAD),
         "eos_token_id": target.id_of(END),
         "forced_eos_token_id": target.id_of(END),
+        "decoder_start_token_id": _start(model, target),
     }
 
 
