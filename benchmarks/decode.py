@@ -29,12 +29,13 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from concatmt.decoding.batches import plan
 from concatmt.decoding.boundaries import Allowed, Free
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Hypothesis, Window
-from concatmt.decoding.pool import in_threads, plan
 from concatmt.decoding.search import Search
+from concatmt.decoding.threads import in_threads
 from concatmt.files import write_json
 from concatmt.model.config import SIZES, ModelConfig
 from concatmt.model.encodings import FIRST_POSITION, sinusoid
@@ -83,15 +84,6 @@ class Exactly(Free):
         return Allowed(~full, ~full, full)
 
 
-class FixedSearch(Search):
-    """The search of concatmt under that rule."""
-
-    def __init__(self, engine: Engine, windows: list[Window], config: SearchConfig) -> None:
-        super().__init__(engine, windows, config)
-        rule = self.boundaries
-        self.boundaries = Exactly(rule.sentences, rule.limits, rule.separators, rule.words)
-
-
 class Run(NamedTuple):
     """One translation of all windows."""
 
@@ -108,7 +100,7 @@ def ours(engine: Engine, windows: list[Window], beam: int, threads: int, batch: 
     batches = plan([window.cost for window in windows], PoolConfig(windows=batch, tokens=1 << 20))
 
     def search(rows: list[int]) -> list[list[Hypothesis]]:
-        return FixedSearch(engine, [windows[i] for i in rows], config).run()
+        return Search(engine, config, Exactly).run([windows[i] for i in rows])
 
     for rows, hypotheses in zip(batches, in_threads(search, batches, threads), strict=True):
         for row, beams in zip(rows, hypotheses, strict=True):

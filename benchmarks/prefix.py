@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from decode import LENGTH, SENTENCE, VOCABULARY, FixedSearch, build, make_windows
+from decode import LENGTH, SENTENCE, VOCABULARY, Exactly, build, make_windows
 from operations import Counter
 
 from concatmt.corpus.lines import ReadReport
@@ -33,6 +33,7 @@ from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.inputs import read_parts
 from concatmt.decoding.loading import LoadedModel
+from concatmt.decoding.search import Search
 from concatmt.decoding.translation import Passage, Translation
 from concatmt.decoding.translator import Translator
 from concatmt.files import write_json
@@ -108,7 +109,7 @@ def run_random(size: str, arguments: argparse.Namespace) -> dict[str, Any]:
         )
         for start in range(0, len(some), arguments.batch):
             batch = list(some[start : start + arguments.batch])
-            for found in FixedSearch(engine, batch, config).run():
+            for found in Search(engine, config, Exactly).run(batch):
                 assert len(found[0].tokens) == tokens
 
     ways = {
@@ -140,7 +141,7 @@ def run_trained(arguments: argparse.Namespace) -> dict[str, Any]:
         pool = base.pool.model_copy(update={"threads": 1, "windows": arguments.batch})
         config = base.model_copy(update={"mode": mode, "search": search, "pool": pool})
         translator = Translator(loaded.engine, loaded.text, config, loaded.identity)
-        return translator.translate_passages([Passage(document) for document in documents])
+        return translator.translate_passages([Passage(document) for document in documents])[0]
 
     ways = {"redecode": lambda: translate("redecode"), "prefix": lambda: translate("prefix")}
     seconds, found = alternate(ways, arguments.rounds)

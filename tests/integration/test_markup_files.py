@@ -112,7 +112,7 @@ def test_given_translations_stay_and_are_the_context_of_others(model: Path, mode
     translator = Translator.load(model, config)
     source = ["a b c", "d e f", "g h i"]
     free = translator.translate_document(source)
-    given = translator.translate_passages([Passage(source, given=[None, "a x y", None])])[0]
+    (given,), _ = translator.translate_passages([Passage(source, given=[None, "a x y", None])])
     edited = translator.retranslate(free, {1: "a x y"})
     assert [one.text for one in given] == [one.text for one in edited]
     assert given[1].text == "a x y"

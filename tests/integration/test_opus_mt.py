@@ -79,7 +79,7 @@ def test_ids_log_probs_and_translations_of_opus_mt_are_those_of_transformers(pai
     found = []
     for first in range(0, len(items), AT_A_TIME):
         windows = [Window(item.source) for item in items[first : first + AT_A_TIME]]
-        found += Search(engine, windows, config).run()
+        found += Search(engine, config).run(windows)
     same = [of_item[0].tokens == target for of_item, target in zip(found, targets, strict=True)]
     print(f"{pair}: {worst:.1e} nats a sentence at most, {sum(same)} of {len(same)} beams the same")
     assert worst < 1e-3

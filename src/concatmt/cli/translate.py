@@ -182,6 +182,6 @@ def _translate_markup(
     for name, value in summary.counts.items():
         if value:
             print(f"{name:{width}} {value:>8,}", file=sys.stderr)
-    for line in [*translator.notes, *translator.report.messages(config)]:
+    for line in [*translator.notes, *job.report.messages(config)]:
         print(f"note: {line}", file=sys.stderr)
     print(f"signature: {translator.signature}", file=sys.stderr)

@@ -9,6 +9,7 @@ Shapes: B rows, H beams (1 at the first step), C cached columns.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from concatmt.decoding.boundaries import Boundaries
+from concatmt.decoding.hypotheses import Hypothesis, Window
 from concatmt.model.cache import Cache
 from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.packing import real_tokens
@@ -23,6 +25,18 @@ from concatmt.model.transformer import Memory
 
 TIDY_STEPS = 8  # after which columns that nobody sees any more are looked for
 TIDY_SHARE = 0.75  # of the columns, above which they stay as they are
+
+
+@dataclass(eq=False)
+class Row:
+    """One window of a search."""
+
+    window: Window
+    wanted: int  # of the best hypotheses: so many are asked for
+    longest: int  # tokens of the longest hypothesis there can be, with its boundaries
+    finished: list[Hypothesis] = field(default_factory=list)
+    live: bool = True  # whether it is still searched
+    start: int = 0  # the column of `Beams.tokens` in which its hypotheses begin
 
 
 class Choice(NamedTuple):
@@ -45,14 +59,17 @@ class Beams:
     """Rows of hypotheses."""
 
     def __init__(
-        self, boundaries: Boundaries, memory: Memory, cache: Cache, prefix: Sequence[int]
+        self,
+        rows: Sequence[Row],
+        boundaries: Boundaries,
+        memory: Memory,
+        cache: Cache,
+        prefix: Sequence[int],
     ) -> None:
         """`prefix`: decoder inputs of each row that are in the cache already."""
+        self.rows = list(rows)
         self.boundaries, self.memory, self.cache = boundaries, memory, cache
         device, count = memory.sentences.device, len(prefix)
-        self.windows = list(range(count))  # which one a row holds
-        self.live = [True] * count  # whether it is still searched
-        self.starts = [0] * count  # the column of `tokens` in which its hypotheses begin
         self.steps = 0
         self.positions = torch.tensor(prefix, device=device) + FIRST_POSITION  # (B,) t of the next
         self.tokens = torch.empty(count, 1, 0, dtype=torch.int64, device=device)  # (B, H, columns)
@@ -60,15 +77,20 @@ class Beams:
         self.scores = torch.zeros(count, 1, device=device)  # (B, H) the last of them
         self.visible = real_tokens(prefix, device)[:, None]  # (B, H, C)
 
-    def length(self, row: int) -> int:
+    @property
+    def free(self) -> list[int]:
+        """Rows whose windows are done."""
+        return [place for place, row in enumerate(self.rows) if not row.live]
+
+    def length(self, row: Row) -> int:
         """Tokens of a row's hypotheses so far."""
-        return self.tokens.shape[2] - self.starts[row]
+        return self.tokens.shape[2] - row.start
 
     def feed(self) -> Tensor:
         """Make room for the next token of each hypothesis; its positions (B, 1)."""
         beams = self.scores.shape[1]
         own = torch.eye(beams, dtype=torch.bool, device=self.visible.device)
-        self.visible = torch.cat([self.visible, own.expand(len(self.live), -1, -1)], dim=2)
+        self.visible = torch.cat([self.visible, own.expand(len(self.rows), -1, -1)], dim=2)
         t = self.positions[:, None]
         self.positions = self.positions + 1
         return t
@@ -76,7 +98,7 @@ class Beams:
     def follow(self, choice: Choice) -> Inputs:
         """Continue the hypotheses that were chosen."""
         segments = self.boundaries.follow(choice.parents, choice.tokens)
-        rows = torch.arange(len(self.live), device=self.scores.device)
+        rows = torch.arange(len(self.rows), device=self.scores.device)
         at = rows[:, None], choice.parents
         self.tokens = torch.cat([self.tokens[at], choice.tokens[:, :, None]], dim=2)
         self.sums = torch.cat([self.sums[at], choice.scores[:, :, None]], dim=2)
@@ -95,15 +117,10 @@ class Beams:
         self.boundaries.select(at)
         self.memory = self.memory.select(at)
         self.cache.select(at)
-        self.windows = [self.windows[row] for row in rows]
-        self.live = [self.live[row] for row in rows]
-        self.starts = [self.starts[row] for row in rows]
+        self.rows = [self.rows[row] for row in rows]
 
-    def put(self, rows: Sequence[int], other: "Beams", first: int) -> None:
-        """Let the rows of `other`, which has made its first step, take the place of `rows`.
-
-        Its windows are `first` and those that follow in number.
-        """
+    def put(self, rows: Sequence[int], other: "Beams") -> None:
+        """Let the rows of `other`, which has made its first step, take the place of `rows`."""
         at = torch.tensor(rows, device=self.scores.device)
         self._forget()
         columns = max(self.cache.length, other.cache.length)
@@ -116,17 +133,17 @@ class Beams:
         self.boundaries.put(at, other.boundaries)
         self.memory = self.memory.put(at, other.memory)
         self.cache.put(at, other.cache)
-        for i, row in enumerate(rows):
-            self.windows[row] = first + other.windows[i]
-            self.live[row] = other.live[i]
-            self.starts[row] = self.tokens.shape[2] - 1
+        for place, row in zip(rows, other.rows, strict=True):
+            self.rows[place] = row
+            row.start = self.tokens.shape[2] - 1
 
     def _forget(self) -> None:
         """Drop columns of tokens that no row that goes on has."""
-        live = zip(self.starts, self.live, strict=True)
-        cut = min((start for start, alive in live if alive), default=self.tokens.shape[2] - 1)
+        last = self.tokens.shape[2] - 1
+        cut = min((row.start for row in self.rows if row.live), default=last)
         self.tokens, self.sums = self.tokens[:, :, cut:], self.sums[:, :, cut:]
-        self.starts = [max(0, start - cut) for start in self.starts]
+        for row in self.rows:
+            row.start = max(0, row.start - cut)
 
     def _tidy(self) -> None:
         """Throw out cached columns that no hypothesis descends from, if it makes a difference."""

@@ -44,13 +44,10 @@ class Job:
 
     def translate(self, chunk: Chunk) -> Entry:
         """One chunk."""
-        before, self.translator.report = self.translator.report, Report()
         passages = [Passage(part.source, part.gold) for part in chunk.parts]
         if chunk.parts[0].first:
             passages[0].history = deepcopy(self.history)
-        translations = self.translator.translate_passages(passages)
-        report, self.translator.report = self.translator.report, before
-        before.add(report)
+        translations, report = self.translator.translate_passages(passages)
         self.history = passages[-1].history
         pairs = zip(chunk.parts, translations, strict=True)
         text = "".join(self.writer.part(part, of_part) for part, of_part in pairs)
@@ -61,12 +58,15 @@ def translate_stream(
     job: Job, parts: Iterable[Part | None], output: TextIO, progress: Progress
 ) -> Report:
     """Write each chunk as soon as it is translated."""
+    report = Report()
     output.write(job.writer.head(job.translator.signature))
     for chunk in job.chunks(parts):
-        output.write(job.translate(chunk).text)
+        entry = job.translate(chunk)
+        report.add(entry.report)
+        output.write(entry.text)
         output.flush()
         progress.advance(len(chunk))
-    return job.translator.report
+    return report
 
 
 def translate_file(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.pool import one_thread_each
+from concatmt.decoding.threads import one_core
 from concatmt.errors import UserError
 from concatmt.files import read_json
 from concatmt.model.card import UNTRAINED, read_origin
@@ -48,7 +48,7 @@ class LoadedModel:
             "precision": "int8" if int8 else str(model.output.weight.dtype).removeprefix("torch."),
         }
         # On a busy machine threads would wait for each other longer than there is work.
-        with one_thread_each():
+        with one_core():
             engine = Engine(model, int8)
         origin = read_origin(folder)
         trained = origin is None or origin.trained_on_windows

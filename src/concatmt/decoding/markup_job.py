@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,7 @@ class MarkupJob:
     config: FileConfig
     context: tuple[Sequence[str], Sequence[str] | None] = ((), None)  # what comes before each file
     resume: bool = False
+    report: Report = field(default_factory=Report)  # what happened in translating
 
     @property
     def signature(self) -> Signature:
@@ -131,7 +132,7 @@ class MarkupJob:
             folders.append(journal.folder)
         for folder in folders:  # not before: a resumed job passes over files that are done
             remove_folder(folder)
-        total.add("source tokens outside the vocabulary", self.translator.report.unknown)
+        total.add("source tokens outside the vocabulary", self.report.unknown)
         return total
 
     def _history(self) -> History:
@@ -139,7 +140,7 @@ class MarkupJob:
         source, target = self.context
         passage = Passage(source, given=target)
         if source:
-            self.translator.translate_passages([passage])
+            self.report.add(self.translator.translate_passages([passage])[1])
         return passage.history
 
     def _rebuilt(
@@ -161,6 +162,7 @@ class MarkupJob:
                 entry = self._entry(batch, digest, history, aligner)
                 if journal is not None:
                     journal.write(index, entry)
+            self.report.add(entry.report)
             history = entry.history
             texts += [_from_json(one) for one in json.loads(entry.text)]
             progress.advance(len(batch))
@@ -181,10 +183,10 @@ class MarkupJob:
                     passages[0].history = history
             passages[-1].source = [*passages[-1].source, segment.text]
             passages[-1].given = [*(passages[-1].given or []), segment.given]
-        found = [one for of in self.translator.translate_passages(passages) for one in of]
-        texts = _aligned(found, aligner)
+        documents, report = self.translator.translate_passages(passages)
+        texts = _aligned([one for of in documents for one in of], aligner)
         return Entry(
-            digest, Report(), passages[-1].history, json.dumps([_to_json(one) for one in texts])
+            digest, report, passages[-1].history, json.dumps([_to_json(one) for one in texts])
         )
 
 

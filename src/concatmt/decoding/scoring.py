@@ -17,10 +17,11 @@ import torch
 from torch import Tensor
 
 from concatmt.corpus.batch import side_from_lists
+from concatmt.decoding.batches import plan
 from concatmt.decoding.config import PoolConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Sentence
-from concatmt.decoding.pool import in_threads, plan
+from concatmt.decoding.threads import in_threads
 from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.packing import Packing
 from concatmt.text.vocabulary import END, SEPARATOR

@@ -1,89 +1,138 @@
-"""Beam search over a batch of windows: their best translations, with the score of every token.
+"""A running search: rows of hypotheses that go on token by token, and windows that join and leave.
 
-A step computes what teacher forcing would. The rule is fairseq's: a hypothesis is finished when its
-`<end>` is among the best `beam` candidates, and a window when `beam` hypotheses are, or when no
-other can be among those that are wanted. With `stop: best` it is that of transformers: a full beam
-takes in better hypotheses until none is in sight. With `stop: narrow` it is that of Marian: every
-finished hypothesis takes a place of the beam. When windows are done, others take their place,
-or the batch gets smaller. Does not know text or documents.
+A step computes what teacher forcing would. How tokens are chosen is the strategy's (`strategies`,
+`sampling`), when a window is done the rule's (`stopping`). When windows are done others take their
+place, at whatever step the rest is, or the batch gets smaller. Does not know text, documents, or
+whose windows they are.
 
-Shapes: B windows in the batch, H beams (1 at the first step), D dimensions.
+Shapes: B rows in the batch, H beams (1 at the first step), D dimensions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from concatmt.corpus.batch import side_from_lists
-from concatmt.decoding.beams import Beams, Choice, Inputs
+from concatmt.decoding.beams import Beams, Choice, Inputs, Row
 from concatmt.decoding.boundaries import Boundaries, Free
 from concatmt.decoding.config import SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Hypothesis, Window
+from concatmt.decoding.sampling import Sampling
+from concatmt.decoding.stopping import is_decided
+from concatmt.decoding.strategies import BeamSearch, Strategy
 from concatmt.errors import UserError
 from concatmt.text.vocabulary import SEPARATOR
 
 FIRST_STEPS = 48  # for which the cache has room at first
-LEAVE_TOGETHER = 0.125  # share of the windows in a batch that must be finished for them to leave it
-JOIN_TOGETHER = 0.25  # share of the windows that must wait for their place to be given to others
-CERTAINTY = 1e-5  # by how much a score must be out of reach: log-probs are rounded
-
-# Is given the number of a window that is done and its translations, best first; the window that
-# comes after it, if there is one, has the next number.
-Follow = Callable[[int, list[Hypothesis]], Window | None]
+LEAVE_TOGETHER = 0.125  # share of the rows of a batch that must be free for them to leave it
 
 
 class Search:
     """Windows, searched side by side."""
 
     def __init__(
-        self,
-        engine: Engine,
-        windows: Sequence[Window],
-        config: SearchConfig,
-        wanted: int | None = None,
-        follow: Follow | None = None,
+        self, engine: Engine, config: SearchConfig, rule: type[Boundaries] | None = None
     ) -> None:
-        """`wanted`: so many of the best hypotheses are asked for, by default the whole beam.
-
-        They are the same for any number, but for `stop: likely`: a search ends as soon as they are
-        certain (`stop: best` always fills its beam). With `follow`, windows that are done are
-        handed to it instead of being kept, and others may come.
-        """
+        """`rule`: what may come next, by default that of the configuration."""
         if config.beam > engine.candidate_limit:
             size = engine.config.target_vocabulary
             raise UserError(f"beam {config.beam}: larger than the model's vocabulary of {size}")
-        self.engine, self.config, self.follow = engine, config, follow
-        self.windows, self.waiting = list(windows), list[Window]()
-        self.wanted = min(wanted or config.beam, config.beam)
-        self.finished: list[list[Hypothesis]] = [[] for _ in windows]
-        sentences = self._tensor([len(window.source) for window in windows])
-        given = self._tensor([len(window.forced) for window in windows])
-        rule = Boundaries if config.constrained else Free
-        limits = [self._limits(window) for window in windows]
-        self.boundaries = rule.start(sentences, self._tensor(_padded(limits, 1)), given)
-        # Tokens of the longest hypothesis there can be, with its boundaries.
-        if config.constrained:
-            limits = [
-                row[len(window.forced) :] for row, window in zip(limits, windows, strict=True)
-            ]
-        self.longest = [sum(row) + len(row) for row in limits]
+        self.engine, self.config = engine, config
+        self.rule = rule or (Boundaries if config.constrained else Free)
+        self.strategy: Strategy = (Sampling if config.sample else BeamSearch)(engine, config)
+        self.steps = 0
+        self.beams: Beams | None = None
+        self.inputs: Inputs  # of the next step, one for each row of `beams`
+
+    @property
+    def rows(self) -> int:
+        """Rows that a step computes."""
+        return 0 if self.beams is None else len(self.beams.rows)
+
+    @property
+    def live(self) -> int:
+        """Rows whose windows are still searched."""
+        return 0 if self.beams is None else sum(row.live for row in self.beams.rows)
+
+    def run(
+        self, windows: Sequence[Window], wanted: Sequence[int | None] | None = None
+    ) -> list[list[Hypothesis]]:
+        """The translations of each window, best first; `wanted` as in `join`."""
+        rows = self.join(windows, wanted or [None] * len(windows))
+        while self.live:
+            self.leave()
+            self.step()
+        self.close()
+        return [row.finished for row in rows]
 
     @torch.inference_mode()
-    def run(self) -> list[list[Hypothesis]]:
-        """The translations of each window, best first."""
-        inputs = self._begin()
-        while True:
-            inputs = self._renew(inputs)
-            if any(self.beams.live):
-                inputs = self._go_on(self._step(inputs))
-            elif not self.waiting:
-                break
-        self.beams.cache.release()
-        return self.finished
+    def join(self, windows: Sequence[Window], wanted: Sequence[int | None]) -> list[Row]:
+        """Let windows take free rows, or new ones; some may be done at once.
+
+        `wanted`: how many of the best hypotheses of each are asked for, None: the whole beam. They
+        are the same for any number, but for `stop: likely`: a search ends as soon as they are
+        certain (`stop: best` always fills its beam).
+        """
+        beam = self.config.beam
+        rows = []
+        for window, of_window in zip(windows, wanted, strict=True):
+            # All draws are wanted: a later one may be better, whatever its sum.
+            count = beam if self.config.sample else min(of_window or beam, beam)
+            rows.append(Row(window, count, self._longest(window)))
+        beams, inputs = self._begin(rows)
+        if self.beams is None:
+            self.beams, self.inputs = beams, inputs
+            return rows
+        self._make_room(len(rows))
+        free = self.beams.free[: len(rows)]
+        at = self._tensor(free)
+        self.beams.put(free, beams)
+        beams.cache.release()
+        pairs = zip(self.inputs, inputs, strict=True)
+        self.inputs = Inputs(*(mine.index_copy(0, at, its) for mine, its in pairs))
+        return rows
+
+    @torch.inference_mode()
+    def step(self) -> list[Row]:
+        """The next token of every row; those that are done now, their hypotheses best first."""
+        assert self.beams is not None
+        self.steps += 1
+        self.inputs, done = self._advance(self.beams, self.inputs)
+        return done
+
+    @torch.inference_mode()
+    def leave(self, kept: int = 0) -> None:
+        """Let free rows leave the batch, but for so many: only enough together are worth it."""
+        if self.beams is None:
+            return
+        spare = set(self.beams.free[kept:])
+        if max(1, LEAVE_TOGETHER * self.rows) <= len(spare) < self.rows:
+            self._select([place for place in range(self.rows) if place not in spare])
+
+    def close(self) -> None:
+        """Give the memory back; every window is dropped."""
+        if self.beams is not None:
+            self.beams.cache.release()
+            self.beams = None
+
+    def _make_room(self, count: int) -> None:
+        """At least so many free rows."""
+        assert self.beams is not None
+        rows = self.beams.rows
+        missing = count - len(self.beams.free)
+        if missing > 0:
+            # Copies of the first row, in which nobody is.
+            self._select([*range(len(rows)), *[0] * missing])
+            nobody = Window([[SEPARATOR]])
+            self.beams.rows[-missing:] = [Row(nobody, 0, 0, live=False) for _ in range(missing)]
+
+    def _select(self, places: list[int]) -> None:
+        assert self.beams is not None
+        self.beams.select(places)
+        self.inputs = Inputs(*(part[places] for part in self.inputs))
 
     def _tensor(self, values: Sequence[object]) -> Tensor:
         return torch.tensor(values, device=self.engine.device)
@@ -95,16 +144,28 @@ class Search:
             return [int(factor * window.cost) + constant]
         return [int(factor * len(sentence)) + constant for sentence in window.source]
 
-    def _begin(self) -> Inputs:
+    def _longest(self, window: Window) -> int:
+        """Tokens of the longest hypothesis there can be, with its boundaries."""
+        limits = self._limits(window)
+        if self.config.constrained:
+            limits = limits[len(window.forced) :]
+        return sum(limits) + len(limits)
+
+    def _begin(self, rows: Sequence[Row]) -> tuple[Beams, Inputs]:
         """Run the source through the encoder, the start and what is forced through the decoder.
 
         Without padding, and once for all beams; then choose the first free token.
         """
-        source = side_from_lists([window.source for window in self.windows])
-        memory = self.engine.encode(source, self.boundaries.sentences)
+        windows = [row.window for row in rows]
+        sentences = self._tensor([len(window.source) for window in windows])
+        given = self._tensor([len(window.forced) for window in windows])
+        limits = self._tensor(_padded([self._limits(window) for window in windows], 1))
+        boundaries = self.rule.start(sentences, limits, given)
+        source = side_from_lists([window.source for window in windows])
+        memory = self.engine.encode(source, sentences)
         start = self.engine.config.architecture.start_token
-        inputs = [_forced_inputs(window, start) for window in self.windows]
-        tokens, segments = zip(*inputs, strict=True)
+        forced = [_forced_inputs(window, start) for window in windows]
+        tokens, segments = zip(*forced, strict=True)
         lengths = [len(row) - 1 for row in tokens]  # the last one is fed as a step
         cache = self.engine.cache(max(lengths) + self.config.beam * FIRST_STEPS)
         if any(lengths):
@@ -112,164 +173,47 @@ class Search:
                 self._tensor([[i for of in rows for i in of[:-1]]]) for rows in (tokens, segments)
             ]
             self.engine.fill(row[0], row[1], lengths, memory, cache)
-        self.beams = Beams(self.boundaries, memory.padded(), cache, lengths)
+        beams = Beams(rows, boundaries, memory.padded(), cache, lengths)
         last = [self._tensor([[of[-1]] for of in rows]) for rows in (tokens, segments)]
-        return self._go_on(self._step(Inputs(last[0], last[1])))
+        inputs, _ = self._advance(beams, Inputs(last[0], last[1]))
+        return beams, inputs
 
-    def _step(self, inputs: Inputs) -> Tensor:
-        """Feed the chosen tokens; hidden states (B, H, D) that predict the next."""
-        beams, t = self.beams, self.beams.feed()
-        return self.engine.decode(
+    def _advance(self, beams: Beams, inputs: Inputs) -> tuple[Inputs, list[Row]]:
+        """Feed the chosen tokens, choose the next ones, take out what is finished."""
+        t = beams.feed()
+        hidden = self.engine.decode(
             inputs.tokens, t, inputs.segments, beams.memory, beams.cache, beams.visible
         )
+        choice = self.strategy.choose(beams, hidden)
+        done = self._finish(beams, choice)
+        return beams.follow(choice), done
 
-    def _go_on(self, hidden: Tensor) -> Inputs:
-        """Choose by hidden states (B, H, D), take out what is finished, and follow the rest."""
-        choice = self.choose(hidden)
-        self._finish(choice)
-        return self.beams.follow(choice)
-
-    def choose(self, hidden: Tensor) -> Choice:
-        """What to continue (B, H, D) hidden states with."""
-        windows, beams, _ = hidden.shape
-        beam, sums = self.config.beam, self.beams.scores
-        candidates = self.engine.candidates(hidden.flatten(0, 1), beam)
-        allowed = self.boundaries.allowed()
-        words = candidates.scores.view(windows, beams, -1)
-        words = words.masked_fill(~allowed.words[:, :, None], -torch.inf)
-        separator = candidates.separator.view(windows, beams, 1)
-        separator = separator.masked_fill(~allowed.separator[:, :, None], -torch.inf)
-        # (B, H, beam + 1): the best words, and last the separator.
-        options = torch.cat([words, separator], dim=2) + sums[:, :, None]
-        ids = F.pad(candidates.words.view(windows, beams, -1), (0, 1), value=SEPARATOR)
-        scores, places = options.flatten(1).topk(beam, dim=1)
-        ends = candidates.end.view(windows, beams).masked_fill(~allowed.end, -torch.inf)
-        ends = ends + sums
-        # How many candidates are better than each <end>: other words, and the <end> of others.
-        better = (scores[:, None, :] > ends[:, :, None]).sum(2)
-        better += (ends[:, None, :] > ends[:, :, None]).sum(2)
-        if self.config.stop == "narrow":
-            places_left = self._places_left()
-            ends = ends.masked_fill_(better >= places_left, -torch.inf)
-            going_on = places_left - ends.isfinite().sum(1, keepdim=True)
-            scores = scores.masked_fill(self._tensor(range(beam)) >= going_on, -torch.inf)
-        else:
-            ends = ends.masked_fill_(better >= beam, -torch.inf)
-        return Choice(places // options.shape[2], ids.flatten(1).gather(1, places), scores, ends)
-
-    def _places_left(self) -> Tensor:
-        """(B, 1) how many hypotheses each window still looks for."""
-        finished = (self.finished[window] for window in self.beams.windows)
-        return self._tensor([[self.config.beam - len(of)] for of in finished])
-
-    def _finish(self, choice: Choice) -> None:
+    def _finish(self, beams: Beams, choice: Choice) -> list[Row]:
         """Take out the hypotheses that end here, best first, and windows that are done."""
-        live = self.beams.live
-        rows, beams = choice.ends.isfinite().nonzero(as_tuple=True)
-        totals = choice.ends[rows, beams]
+        rows, ends = choice.ends.isfinite().nonzero(as_tuple=True)
+        totals = choice.ends[rows, ends]
         order = totals.argsort(descending=True)
-        found = (values[order].tolist() for values in (rows, beams, totals))
-        for row, beam, total in zip(*found, strict=True):
-            finished = self.finished[self.beams.windows[row]]
-            if live[row] and (len(finished) < self.config.beam or self.config.stop == "best"):
-                finished.append(self._hypothesis(row, beam, total))
-        for row, peak in enumerate(choice.scores.amax(dim=1).tolist()):
-            if live[row] and self._decided(row, peak):
-                live[row] = False
-                self._hand_over(self.beams.windows[row])
+        found = (values[order].tolist() for values in (rows, ends, totals))
+        for place, beam, total in zip(*found, strict=True):
+            row = beams.rows[place]
+            room = len(row.finished) < self.config.beam or self.config.stop == "best"
+            if row.live and room:
+                row.finished.append(self._hypothesis(beams, place, beam, total))
+        done = []
+        for row, peak in zip(beams.rows, choice.scores.amax(dim=1).tolist(), strict=True):
+            if row.live and is_decided(self.config, row, beams.length(row), peak):
+                row.live = False
+                row.finished.sort(key=_by_score)
+                del row.finished[self.config.beam :]
+                done.append(row)
+        return done
 
-    def _decided(self, row: int, peak: float) -> bool:
-        """Whether nothing more can come in: the beam is full, or too far behind.
-
-        `peak` is the best sum of log-probs that goes on. Sums only fall, so a hypothesis that goes
-        on has at best the score of that sum at one of the lengths that are possible. That it would
-        be the same sum at a much greater length is possible, but not likely.
-        """
-        window = self.beams.windows[row]
-        finished = self.finished[window]
-        if peak == -torch.inf:
-            return True
-        if self.config.stop == "best":
-            return self._best_found(row, finished, peak)
-        if len(finished) >= self.config.beam:
-            return True
-        if len(finished) < self.wanted:
-            return False
-        bar = sorted(hypothesis.score for hypothesis in finished)[-self.wanted]
-        lengths = [self.beams.length(row) + 2]
-        if self.config.stop != "likely":
-            lengths.append(self.longest[window])
-        best = max(peak / float(length) ** self.config.length_penalty for length in lengths)
-        return bool(best < bar - CERTAINTY)
-
-    def _best_found(self, row: int, finished: list[Hypothesis], peak: float) -> bool:
-        """Whether a full beam is better than what goes on, by transformers' rule.
-
-        There the best sum that goes on is divided by its own length, without an `<end>`.
-        """
-        finished.sort(key=_by_score)
-        del finished[self.config.beam :]
-        if len(finished) < self.config.beam:
-            return False
-        length = self.beams.length(row) + 1
-        return bool(peak / float(length) ** self.config.length_penalty <= finished[-1].score)
-
-    def _hand_over(self, window: int) -> None:
-        """What was found for a window, best first, to those who wait for it."""
-        found = self.finished[window]
-        found.sort(key=_by_score)
-        del found[self.config.beam :]
-        if self.follow is not None:
-            self.finished[window] = []
-            following = self.follow(window, found)
-            self.waiting += [] if following is None else [following]
-
-    def _hypothesis(self, row: int, beam: int, total: float) -> Hypothesis:
-        beams, start = self.beams, self.beams.starts[row]
-        sums = [0.0, *beams.sums[row, beam, start:].tolist(), total]
+    def _hypothesis(self, beams: Beams, place: int, beam: int, total: float) -> Hypothesis:
+        start = beams.rows[place].start
+        sums = [0.0, *beams.sums[place, beam, start:].tolist(), total]
         log_probs = [after - before for before, after in pairwise(sums)]
         score = total / len(log_probs) ** self.config.length_penalty
-        return Hypothesis(beams.tokens[row, beam, start:].tolist(), log_probs, score)
-
-    def _renew(self, inputs: Inputs) -> Inputs:
-        """Give the rows of windows that are done to those that wait, and let the others leave.
-
-        Either is worth its price only for enough rows together.
-        """
-        live = self.beams.live
-        done = [row for row, alive in enumerate(live) if not alive]
-        enough = len(self.waiting) >= JOIN_TOGETHER * len(live)
-        if self.waiting and (enough or len(done) == len(live)):
-            inputs = self._admit(done[: len(self.waiting)], inputs)
-            done = [row for row, alive in enumerate(live) if not alive]
-        spare = set(done[len(self.waiting) :])
-        if max(1, LEAVE_TOGETHER * len(live)) <= len(spare) < len(live):
-            rows = [row for row in range(len(live)) if row not in spare]
-            self.beams.select(rows)
-            inputs = Inputs(*(part[rows] for part in inputs))
-        return inputs
-
-    def _admit(self, rows: list[int], inputs: Inputs) -> Inputs:
-        """Begin with the windows that wait, and put them into `rows`."""
-        others = type(self)(self.engine, self.waiting, self.config, self.wanted)
-        theirs = others._begin()
-        first, at = len(self.windows), self._tensor(rows)
-        self._take(others)
-        self.beams.put(rows, others.beams, first)
-        others.beams.cache.release()
-        for window, alive in enumerate(others.beams.live, first):
-            if not alive:
-                self._hand_over(window)
-        return Inputs(
-            *(mine.index_copy(0, at, its) for mine, its in zip(inputs, theirs, strict=True))
-        )
-
-    def _take(self, others: "Search") -> None:
-        """What is known of the windows of another search."""
-        self.waiting = []
-        self.windows += others.windows
-        self.finished += others.finished
-        self.longest += others.longest
+        return Hypothesis(beams.tokens[place, beam, start:].tolist(), log_probs, score)
 
 
 def _by_score(hypothesis: Hypothesis) -> float:

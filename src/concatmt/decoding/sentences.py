@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from concatmt.corpus.lines import CONTROL
+from concatmt.decoding.batches import translate_windows
 from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Hypothesis, Window
-from concatmt.decoding.pool import translate_windows
 from concatmt.decoding.translation import Alternative, History, Report, Translation
 from concatmt.errors import UserError
 from concatmt.text.pipeline import TextPipeline

@@ -5,16 +5,17 @@ and keeps its last sentence; `prefix` forces the translations of the context and
 current sentence. One sentence in, one out, always. Does not know files.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from concatmt.decoding.clients import Stream
 from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.pool import in_threads
-from concatmt.decoding.relay import Relay, Stream
-from concatmt.decoding.sentences import SentenceTranslator
+from concatmt.decoding.scheduler import search_for
+from concatmt.decoding.sentences import SentenceTranslator, Task
+from concatmt.decoding.threads import in_threads
 from concatmt.decoding.translation import History, Passage, Report, Translation
 from concatmt.errors import UserError
 from concatmt.model.config import check_window
@@ -24,10 +25,14 @@ from concatmt.text.pipeline import TextPipeline
 GROUP = 128  # documents that are translated side by side in `prefix`, or take turns, at most
 SMALL_GROUP = 32  # documents, from which on a group is worth a thread of its own
 DOCUMENTS_AT_A_TIME = 256
+SENTENCES_IN_SIGHT = 32  # of a stream whose sentences do not depend on each other
 
 
 class Translator:
-    """Translates documents with one model."""
+    """Translates documents with one model; several threads may use it.
+
+    What happened is added to the `report` that a method is given.
+    """
 
     def __init__(
         self,
@@ -45,7 +50,6 @@ class Translator:
         check_window(engine.config, context + 1)
         self.context = context
         self.sentences = SentenceTranslator(engine, text, self.config)
-        self.report = Report()
         self.notes: list[str] = []  # what its user should know before anything is translated
 
     @classmethod
@@ -58,6 +62,15 @@ class Translator:
         if translator.context:
             translator.notes = list(loaded.notes)
         return translator
+
+    def with_changes(self, nbest: int | None, context: int | None) -> "Translator":
+        """The same but for what is given: alternatives and context sentences."""
+        changes = {"nbest": nbest, "context": context}
+        given = {name: value for name, value in changes.items() if value is not None}
+        if not given:
+            return self
+        config = TranslateConfig(**{**dict(self.config), **given})
+        return Translator(self.engine, self.text, config, self.identity)
 
     @property
     def signature(self) -> Signature:
@@ -82,27 +95,35 @@ class Translator:
         )
 
     def translate_document(
-        self, sentences: Sequence[str], gold: Sequence[str] | None = None
+        self,
+        sentences: Sequence[str],
+        gold: Sequence[str] | None = None,
+        report: Report | None = None,
     ) -> list[Translation]:
         """The translation of each sentence. `gold`: given translations, as target context."""
-        return self.translate_passages([Passage(sentences, gold)])[0]
+        return self._translate([Passage(sentences, gold)], report)[0]
 
     def translate_documents(
-        self, documents: Iterable[Sequence[str]]
+        self, documents: Iterable[Sequence[str]], report: Report | None = None
     ) -> Iterator[list[Translation]]:
         """Documents one after the other as they are done; only a few are held at a time."""
         stream = iter(documents)
         while batch := [Passage(document) for document in islice(stream, DOCUMENTS_AT_A_TIME)]:
-            yield from self.translate_passages(batch)
+            yield from self._translate(batch, report)
 
-    def stream(self, sentences: Iterable[str]) -> Iterator[Translation]:
+    def stream(
+        self, sentences: Iterable[str], report: Report | None = None
+    ) -> Iterator[Translation]:
         """The sentences of one document, each translated as soon as it comes."""
         history = History()
         for sentence in sentences:
-            yield self.translate_passages([Passage([sentence], history=history)])[0][0]
+            yield self._translate([Passage([sentence], history=history)], report)[0][0]
 
     def retranslate(
-        self, document: Sequence[Translation], edits: Mapping[int, str]
+        self,
+        document: Sequence[Translation],
+        edits: Mapping[int, str],
+        report: Report | None = None,
     ) -> list[Translation]:
         """Put a user's corrections in, and let the sentences after them follow.
 
@@ -121,16 +142,18 @@ class Translator:
                 new = Translation(old.source, edits[place], tokens=tokens)
             elif changed and self.config.mode == "prefix":
                 copy = History(list(history.source), list(history.target))
-                new = self.translate_passages([Passage([old.source], history=copy)])[0][0]
+                new = self._translate([Passage([old.source], history=copy)], report)[0][0]
             if old.source.strip():
                 history.push(self.text.source.encode(old.source), new.tokens, self.context)
                 changed = self.context if new.text != old.text else max(0, changed - 1)
             result.append(new)
         return result
 
-    def translate_passages(self, passages: Sequence[Passage]) -> list[list[Translation]]:
-        """Several passages at a time, of different documents."""
-        if self.config.mode == "redecode" or self.config.target_context != "own":
+    def translate_passages(
+        self, passages: Sequence[Passage]
+    ) -> tuple[list[list[Translation]], Report]:
+        """Several passages at a time, of different documents, and what happened."""
+        if self._independent:
             return self._independently(passages)
         # The longest begin, and every group has its share of them. There are two if possible,
         # for two threads; how many must not depend on the machine.
@@ -141,40 +164,82 @@ class Translator:
         def run(group: list[int]) -> tuple[list[list[Translation]], Report]:
             return self._side_by_side([passages[i] for i in group])
 
+        total = Report()
         done: list[list[Translation]] = [[] for _ in passages]
         results = in_threads(run, groups, self.config.pool.threads)
         for group, (translations, report) in zip(groups, results, strict=True):
-            self.report.add(report)
+            total.add(report)
             for i, of_passage in zip(group, translations, strict=True):
                 done[i] = of_passage
-        return done
+        return done, total
 
-    def _independently(self, passages: Sequence[Passage]) -> list[list[Translation]]:
-        """All windows of all passages in one pool: none needs the translation of another."""
+    def passage_stream(
+        self, passage: Passage, deliver: Callable[[Translation], object], report: Report
+    ) -> Stream:
+        """The windows of a passage, for a scheduler; each translation is delivered when it is done,
+        in the order of the sentences.
+        """
+        if self._independent:
+            yield from self._independent_stream(passage, deliver, report)
+        else:
+            yield from self._stream(passage, deliver, report)
+
+    def _translate(
+        self, passages: Sequence[Passage], report: Report | None
+    ) -> list[list[Translation]]:
+        translations, happened = self.translate_passages(passages)
+        if report is not None:
+            report.add(happened)
+        return translations
+
+    @property
+    def _independent(self) -> bool:
+        """Whether no sentence needs the translation of another."""
+        return self.config.mode == "redecode" or self.config.target_context != "own"
+
+    def _independently(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
+        """All windows of all passages in one pool."""
         report = Report()
-        tasks = []
-        for passage in passages:
-            for place, sentence in enumerate(passage.source):
-                given = passage.settled(place)
-                if given is not None:
-                    # Its translation is settled; in `redecode` it is context as a source alone.
-                    ids = self.text.source.encode(sentence)
-                    target = self.text.target.encode(given) if self._forces else []
-                    self._push(passage.history, ids, target)
-                    continue
-                task = self.sentences.task(sentence, passage.history, report)
-                tasks.append(task)
-                self._push(passage.history, task.ids, self._gold(passage, place))
+        tasks = [task for passage in passages for task in self._tasks(passage, report) if task]
         threads = self.config.pool.threads
         translations = iter(self.sentences.translate(tasks, report, threads))
-        self.report.add(report)
         return [
             [
                 self._settled(passage, place) or next(translations)
                 for place in range(len(passage.source))
             ]
             for passage in passages
-        ]
+        ], report
+
+    def _tasks(self, passage: Passage, report: Report) -> Iterator[Task | None]:
+        """What has to be searched for each sentence, None where the translation is settled."""
+        for place, sentence in enumerate(passage.source):
+            given = passage.settled(place)
+            if given is not None:
+                # Its translation is settled; in `redecode` it is context as a source alone.
+                ids = self.text.source.encode(sentence)
+                target = self.text.target.encode(given) if self._forces else []
+                self._push(passage.history, ids, target)
+                yield None
+                continue
+            task = self.sentences.task(sentence, passage.history, report)
+            self._push(passage.history, task.ids, self._gold(passage, place))
+            yield task
+
+    def _independent_stream(
+        self, passage: Passage, deliver: Callable[[Translation], object], report: Report
+    ) -> Stream:
+        places = enumerate(self._tasks(passage, report))
+        while some := list(islice(places, SENTENCES_IN_SIGHT)):
+            windows = [window for _, task in some if task for window in task.windows]
+            found = iter((yield windows) if windows else [])
+            for place, task in some:
+                translation = self._settled(passage, place)
+                if task is not None:
+                    of_task = [next(found) for _ in task.windows]
+                    translation = self.sentences.finish(task, of_task, report)
+                assert translation is not None
+                deliver(translation)
 
     @property
     def _forces(self) -> bool:
@@ -191,25 +256,30 @@ class Translator:
         """Passages of which each goes on as soon as its sentence is translated."""
         report = Report()
         done: list[list[Translation]] = [[] for _ in passages]
-        streams = (self._stream(passage, done[i], report) for i, passage in enumerate(passages))
-        pool = self.config.pool.model_copy(update={"threads": 1})
-        Relay(self.engine, streams, self.config.search, pool, self.config.nbest).run()
+        streams = [
+            self._stream(passage, of_passage.append, report)
+            for passage, of_passage in zip(passages, done, strict=True)
+        ]
+        config = self.config
+        search_for(streams, self.engine, config.search, config.pool, config.nbest)
         return done, report
 
-    def _stream(self, passage: Passage, done: list[Translation], report: Report) -> Stream:
-        """The windows of a passage; translations of its sentences are added to `done`."""
+    def _stream(
+        self, passage: Passage, deliver: Callable[[Translation], object], report: Report
+    ) -> Stream:
+        """Sentence by sentence: each is translated with the translations before it."""
         for place, sentence in enumerate(passage.source):
-            settled = self._settled(passage, place)
-            if settled is not None:
-                done.append(settled)
-                self._push(passage.history, self.text.source.encode(sentence), settled.tokens)
-                continue
-            task = self.sentences.task(sentence, passage.history, report)
-            found = []
-            for window in task.windows:
-                found.append((yield window))
-            done.append(self.sentences.finish(task, found, report))
-            self._push(passage.history, task.ids, done[-1].tokens)
+            translation = self._settled(passage, place)
+            if translation is not None:
+                ids = self.text.source.encode(sentence)
+            else:
+                task = self.sentences.task(sentence, passage.history, report)
+                found = []
+                for window in task.windows:
+                    found += yield [window]
+                ids, translation = task.ids, self.sentences.finish(task, found, report)
+            self._push(passage.history, ids, translation.tokens)
+            deliver(translation)
 
     def _push(self, history: History, source: list[int], target: list[int]) -> None:
         """Empty sentences are context to nobody."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.pool import one_thread_each
+from concatmt.decoding.threads import one_core
 from concatmt.decoding.translation import History, Passage, Translation
 from concatmt.decoding.translator import Translator
 
@@ -160,7 +160,7 @@ class Engine:
         return self.translators[key]
 
     def _work(self) -> None:
-        with one_thread_each():
+        with one_core():
             while (batch := self._next()) is not None:
                 for key in {(one.order.context, one.order.nbest) for one in batch}:
                     self._step(
@@ -195,7 +195,7 @@ class Engine:
             settled = None if order.settled is None else [order.settled[place]]
             passages.append(Passage([order.sentences[place]], None, settled, order.history))
         try:
-            results = translator.translate_passages(passages)
+            results, _ = translator.translate_passages(passages)
         except Exception as error:
             self._fail(batch, error)
             return

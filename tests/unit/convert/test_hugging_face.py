@@ -92,7 +92,7 @@ def test_all_translations_are_those_of_generate() -> None:
         beam=4, length_penalty=0.6, stop="best", length_factor=0, length_constant=46
     )
     windows = [Window([text.source.encode(item["source"])]) for item in items]
-    found = Search(Engine(model.model), windows, config).run()
+    found = Search(Engine(model.model), config).run(windows)
     left_out = 0
     for item, hypotheses in zip(items, found, strict=True):
         theirs = [

@@ -67,7 +67,7 @@ def test_the_four_best_are_those_of_marian(name: str) -> None:
     config = SearchConfig(
         beam=4, length_penalty=0.6, stop="narrow", length_factor=3, length_constant=3
     )
-    found = Search(Engine(imported.model), windows, config).run()
+    found = Search(Engine(imported.model), config).run(windows)
     vocabulary = imported.text.target.vocabulary
     cut_off = 0
     for item, hypotheses in zip(items, found, strict=True):

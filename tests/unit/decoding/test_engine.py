@@ -29,7 +29,7 @@ def test_search_and_scoring_agree_with_teacher_forcing(name: str, system: str) -
     sentences = model.config.system.sentences
     windows = make_windows(6, sentences)
     config = SearchConfig(beam=3)
-    for window, found in zip(windows, Search(engine, windows, config).run(), strict=True):
+    for window, found in zip(windows, Search(engine, config).run(windows), strict=True):
         targets = [hypothesis.sentences for hypothesis in found]
         expected = [teacher_forced(model, list(window.source), target) for target in targets]
         for hypothesis, log_probs in zip(found, expected, strict=True):

@@ -9,7 +9,7 @@ from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.search import Search
 from concatmt.decoding.translation import Passage
 from concatmt.errors import UserError
-from tests.unit.decoding.models import make_engine, make_windows
+from tests.unit.decoding.models import make_engine
 
 
 @pytest.mark.parametrize("name", ["film.sbv", "Film.PPTX", "sheet.xlsx", "a.pdf"])
@@ -43,7 +43,7 @@ def test_a_string_is_not_a_document() -> None:
 
 def test_a_beam_wider_than_the_vocabulary_is_refused() -> None:
     with pytest.raises(UserError, match="beam 65: larger than the model's vocabulary of 50"):
-        Search(make_engine("base"), make_windows(1, 1), SearchConfig(beam=65))
+        Search(make_engine("base"), SearchConfig(beam=65))
 
 
 @pytest.mark.parametrize(

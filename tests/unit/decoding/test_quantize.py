@@ -2,9 +2,9 @@
 
 import torch
 
+from concatmt.decoding.batches import translate_windows
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.pool import translate_windows
 from concatmt.decoding.quantize import (
     PART,
     ROWS,

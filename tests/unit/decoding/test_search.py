@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from concatmt.convert.fairseq import import_checkpoint
 from concatmt.corpus.batch import WindowBatch
+from concatmt.decoding.batches import plan, translate_windows
 from concatmt.decoding.boundaries import Boundaries
 from concatmt.decoding.candidates import BLOCK, LOG2_E, best_candidates
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window
-from concatmt.decoding.pool import plan, translate_windows
 from concatmt.model.transformer import Transformer
 from concatmt.settings import parse_settings
 from concatmt.text.vocabulary import END, SEPARATOR

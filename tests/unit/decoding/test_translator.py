@@ -14,6 +14,7 @@ from concatmt.decoding.inputs import read_parts
 from concatmt.decoding.job import Job, translate_stream
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.outputs import Writer
+from concatmt.decoding.translation import Report
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
 from concatmt.progress import progress
@@ -121,12 +122,13 @@ def test_long_sentences_are_split_copied_or_refused_and_counted(model_folder: Pa
     for policy in ("split", "copy"):
         config = QUICK.model_copy(update={"long": policy, "max_tokens": 40})
         translator = make(model_folder, config)
-        found = translator.translate_document([DOCUMENT[0], long, DOCUMENT[1]])
+        report = Report()
+        found = translator.translate_document([DOCUMENT[0], long, DOCUMENT[1]], report=report)
         assert len(found) == 3
         assert (found[1].text == long) == (policy == "copy")
         assert found[1].text
-        assert translator.report.long == 1
-        assert any(policy in line for line in translator.report.messages(config))
+        assert report.long == 1
+        assert any(policy in line for line in report.messages(config))
     refusing = make(model_folder, QUICK.model_copy(update={"long": "error", "max_tokens": 40}))
     with pytest.raises(UserError, match="a sentence of .* tokens"):
         refusing.translate_document([long])
@@ -134,17 +136,19 @@ def test_long_sentences_are_split_copied_or_refused_and_counted(model_folder: Pa
 
 def test_context_is_left_out_before_a_window_gets_too_long(model_folder: Path) -> None:
     translator = make(model_folder, REDECODE.model_copy(update={"max_tokens": 30}))
-    translator.translate_document(DOCUMENT)
-    assert translator.report.trimmed > 0
-    assert translator.report.long == 0
+    report = Report()
+    translator.translate_document(DOCUMENT, report=report)
+    assert report.trimmed > 0
+    assert report.long == 0
 
 
 def test_wrong_counts_are_reported_and_mended(model_folder: Path) -> None:
     free = SearchConfig(beam=2, length_factor=0, length_constant=9, constrained=False)
     last = make(model_folder, REDECODE.model_copy(update={"search": free}))
-    assert len(last.translate_document(DOCUMENT)) == len(DOCUMENT)
-    assert 0 < last.report.miscounts <= len(DOCUMENT)
-    assert "wrong number of sentences in" in last.report.messages(last.config)[0]
+    report = Report()
+    assert len(last.translate_document(DOCUMENT, report=report)) == len(DOCUMENT)
+    assert 0 < report.miscounts <= len(DOCUMENT)
+    assert "wrong number of sentences in" in report.messages(last.config)[0]
     redo = REDECODE.model_copy(update={"search": free, "miscount": "retranslate"})
     again = make(model_folder, redo).translate_document(DOCUMENT)
     assert [len(one.alternatives[0].window) for one in again] == [1, 2, 3, 3]
@@ -165,9 +169,10 @@ def test_unknown_words_are_counted_and_never_printed(tmp_path: Path) -> None:
     pipeline = learn_pipeline(settings, lambda: ["x y z"], lambda: ["u v w"])
     save_model(tmp_path / "m", make_model("s4to4", 7), lambda f: pipeline.save(f / "text"))
     translator = make(tmp_path / "m", QUICK)
-    found = translator.translate_document(["x new y", "never seen"])
-    assert translator.report.unknown == 3
-    assert "3 source tokens are unknown" in translator.report.messages(QUICK)[0]
+    report = Report()
+    found = translator.translate_document(["x new y", "never seen"], report=report)
+    assert report.unknown == 3
+    assert "3 source tokens are unknown" in report.messages(QUICK)[0]
     assert not any("<unk>" in one.text for one in found)
 
 

@@ -2,12 +2,13 @@
 
 import pytest
 
+from concatmt.decoding.batches import translate_windows
 from concatmt.decoding.beams import TIDY_SHARE, TIDY_STEPS
+from concatmt.decoding.clients import Stream
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Hypothesis, Window
-from concatmt.decoding.pool import translate_windows
-from concatmt.decoding.relay import Relay, Stream
+from concatmt.decoding.scheduler import search_for
 from tests.unit.decoding.models import SYSTEMS, make_model, make_windows
 
 SHORT = SearchConfig(length_factor=1, length_constant=4)
@@ -20,7 +21,7 @@ def document(number: int, found: Found) -> Stream:
     for one in make_windows(1 + number % 5, 4, seed=number):
         source = list(one.source)
         window = Window(source, (previous * len(source))[: len(source) - 1], number)
-        hypotheses = yield window
+        (hypotheses,) = yield [window]
         found.append((window, hypotheses))
         previous = [hypotheses[0].sentences[-1]]
 
@@ -28,7 +29,7 @@ def document(number: int, found: Found) -> Stream:
 def run(engine: Engine, config: SearchConfig, pool: PoolConfig, documents: int = 14) -> list[Found]:
     """What each document was told."""
     found: list[Found] = [[] for _ in range(documents)]
-    Relay(engine, (document(i, found[i]) for i in range(documents)), config, pool).run()
+    search_for((document(i, found[i]) for i in range(documents)), engine, config, pool)
     return found
 
 

@@ -1,0 +1,184 @@
+"""Windows of many clients in the rows of one running search, on one thread.
+
+When a window is done, one that waits takes its place, at whatever step the others are, so that
+nobody waits for the longest. Several schedulers may share a queue, each with rows of its own.
+
+All rows of a batch get the room of the longest. A window that is far longer than the budget
+foresees is searched apart: by `run` when the others are done, by `serve` beside them.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+
+from concatmt.decoding.batches import plan
+from concatmt.decoding.beams import Row
+from concatmt.decoding.clients import Cancelled, Client, Found, Place, Queue, Stream
+from concatmt.decoding.config import PoolConfig, SearchConfig
+from concatmt.decoding.engine import Engine
+from concatmt.decoding.search import Search
+
+JOIN_TOGETHER = 0.25  # share of the rows that must wait for their place to be given to others
+TAKEN_A_STEP = 8  # windows that join online in one step at most, so that others have some too
+PATIENCE = 3  # steps after which those that wait online need not be so many
+
+
+class Rows:
+    """The rows of one search, each with the place that it works for."""
+
+    def __init__(self, engine: Engine, config: SearchConfig, most: int, patient: bool) -> None:
+        """At `most` so many rows. `patient`: those that wait do so until they are enough."""
+        self.engine, self.config, self.most, self.patient = engine, config, most, patient
+        self.search = Search(engine, config)
+        self.waiting: deque[Place] = deque()
+        self.waited = 0  # steps
+        self.owners: dict[Row, Place] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is searched or waits for it."""
+        return bool(self.owners or self.waiting)
+
+    @property
+    def room(self) -> int:
+        """How many more may wait for a row."""
+        return self.most - len(self.owners) - len(self.waiting)
+
+    def advance(self) -> list[tuple[Place, Row]]:
+        """Let those that wait join if it is time, and make a step; what is done."""
+        done = self._admit()
+        self.search.leave(kept=len(self.waiting))
+        if self.search.live:
+            self.waited += bool(self.waiting)
+            done += self._served(self.search.step())
+        if not self.busy:
+            self.search.close()
+        return done
+
+    def _admit(self) -> list[tuple[Place, Row]]:
+        rows, waiting = self.search.rows, len(self.waiting)
+        enough = waiting >= JOIN_TOGETHER * rows or not self.search.live
+        if not waiting or not (enough or (not self.patient and self.waited >= PATIENCE)):
+            return []
+        places = list(self.waiting)
+        self.waited = 0
+        windows = [place.window for place in places]
+        joined = self.search.join(windows, [place.client.wanted for place in places])
+        self.waiting.clear()
+        self.owners.update(zip(joined, places, strict=True))
+        return self._served([row for row in joined if not row.live])
+
+    def _served(self, rows: Iterable[Row]) -> list[tuple[Place, Row]]:
+        return [(self.owners.pop(row), row) for row in rows]
+
+    def drop_cancelled(self) -> None:
+        """Free the rows of clients that were cancelled, or that ended otherwise."""
+        gone = [row for row, place in self.owners.items() if _is_gone(place.client)]
+        for row in gone:
+            row.live = False
+            self.owners.pop(row).client.end(Cancelled())
+        for place in [place for place in self.waiting if _is_gone(place.client)]:
+            self.waiting.remove(place)
+            place.client.end(Cancelled())
+
+    def fail(self, error: BaseException) -> None:
+        """Tell all clients, and begin again with nobody."""
+        places = [*self.owners.values(), *self.waiting]
+        self.search.close()
+        self.search = Search(self.engine, self.config)
+        self.owners.clear()
+        self.waiting.clear()
+        for place in places:
+            place.client.end(error)
+
+
+class Scheduler:
+    """Searches for the clients of a queue."""
+
+    def __init__(
+        self, engine: Engine, config: SearchConfig, pool: PoolConfig, queue: Queue
+    ) -> None:
+        """`pool.windows` at a time."""
+        self.engine, self.config, self.pool, self.queue = engine, config, pool, queue
+        self.longest = max(1, 2 * pool.tokens // pool.windows)  # of the windows that go together
+        self.rows = Rows(engine, config, pool.windows, patient=not queue.fair)
+        # A few at a time: each is wide.
+        self.long = Rows(engine, config, max(1, pool.windows // 8), patient=False)
+
+    def run(self) -> None:
+        """Until the queue is empty. What is searched together depends on the clients alone."""
+        far: list[Place] = []  # the long ones
+        while True:
+            self._fill(far)
+            while self.rows.busy:
+                for place, row in self.rows.advance():
+                    self._deliver(place, row.finished)
+                    self._fill(far)
+            self.rows.search.close()
+            if not far:
+                return
+            places, far = far, []
+            found: dict[Place, Found] = {}
+            for batch in plan([place.window.cost for place in places], self.pool):
+                together = [places[i] for i in batch]
+                wanted = [place.client.wanted for place in together]
+                search = Search(self.engine, self.config)
+                hypotheses = search.run([place.window for place in together], wanted)
+                found.update(zip(together, hypotheses, strict=True))
+            for place in reversed(places):  # so that the first is the first of the queue
+                self._deliver(place, found[place])
+
+    def serve(self) -> None:
+        """Until the queue is closed and empty: whoever comes joins at the next step or soon."""
+        while True:
+            both = self.rows, self.long
+            for rows in both:
+                rows.drop_cancelled()
+            idle = not any(rows.busy for rows in both)
+            if not self._take_in(wait=idle) and idle:
+                return
+            for rows in both:
+                try:
+                    done = rows.advance()
+                except Exception as error:  # whatever it is, others go on
+                    rows.fail(error)
+                    continue
+                for place, row in done:
+                    self._deliver(place, row.finished)
+
+    def _fill(self, far: list[Place]) -> None:
+        while self.rows.room > 0 and (place := self.queue.next()) is not None:
+            (far if place.window.cost > self.longest else self.rows.waiting).append(place)
+
+    def _take_in(self, wait: bool) -> int:
+        """Take some windows from the queue, and leave some to other schedulers; how many."""
+        count = 0
+        while count < TAKEN_A_STEP and self.rows.room > 0 and self.long.room > 0:
+            place = self.queue.next(wait and not count)
+            if place is None:
+                break
+            rows = self.long if place.window.cost > self.longest else self.rows
+            rows.waiting.append(place)
+            count += 1
+        return count
+
+    def _deliver(self, place: Place, found: Found) -> None:
+        if place.client.take(place.number, found):
+            self.queue.put_back(place.client)
+
+
+def search_for(
+    streams: Iterable[Stream],
+    engine: Engine,
+    config: SearchConfig,
+    pool: PoolConfig,
+    wanted: int | None = None,
+) -> None:
+    """Run streams to their ends, side by side."""
+    queue = Queue()
+    for stream in streams:
+        queue.add(Client(stream, wanted))
+    Scheduler(engine, config, pool, queue).run()
+
+
+def _is_gone(client: Client) -> bool:
+    return client.cancelled or client.ended
