@@ -170,7 +170,8 @@ def test_text_before_a_file_is_its_context(model: Path) -> None:
     )
     translator = Translator.load(model, config)
     before = ["a b c", "d e f"], ["x y", "z x"]
-    given = translator.translate_passages([Passage([*before[0], "g h"], given=[*before[1], None])])
+    passage = Passage([*before[0], "g h"], given=[*before[1], None])
+    given, _ = translator.translate_passages([passage])
     job = MarkupJob(translator, FileConfig(), before)
     entry = job._entry(
         [Segment("g h")], "", job._history(), WordAligner(translator.engine, translator.text)

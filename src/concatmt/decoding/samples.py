@@ -2,7 +2,7 @@
 
 from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.pool import one_thread_each
+from concatmt.decoding.threads import one_core
 from concatmt.decoding.translator import Translator
 from concatmt.model.transformer import Transformer
 from concatmt.text.pipeline import TextPipeline
@@ -12,7 +12,7 @@ def translate_samples(
     model: Transformer, text: TextPipeline, documents: list[list[str]], beam: int
 ) -> list[list[str]]:
     """The translations of documents, with own translations as context."""
-    with one_thread_each():
+    with one_core():
         engine = Engine(model)
     translator = Translator(engine, text, TranslateConfig(search=SearchConfig(beam=beam)))
     return [
