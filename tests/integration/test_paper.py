@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from concatmt.paper.comparison import compare
@@ -11,9 +12,10 @@ from concatmt.paper.printed import paper
 from concatmt.paper.questions import answers
 from concatmt.paper.report import write_report
 from concatmt.paper.results import Results
-from concatmt.paper.run import Job, carry_out, make_data
+from concatmt.paper.run import Job, carry_out, make_data, make_start
 from concatmt.paper.runner import missing
 from concatmt.paper.setting import Setting
+from concatmt.text.vocabulary import SEPARATOR
 from concatmt.training.run import Run
 from tests.conftest import Command
 
@@ -55,6 +57,24 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def weights(folder: Path) -> int:
     """In the file of a model, each once."""
     return sum(tensor.numel() for tensor in load_file(folder / "model.safetensors").values())
+
+
+def test_runs_that_share_a_start_continue_from_it(work: Path, tmp_path: Path) -> None:
+    shared = TINY.model_copy(update={"start": ("training.max_updates=3",), "stages": (3,)})
+    assert make_start(shared, work)
+    start = load_file(work / "start" / "model" / "model.safetensors")
+    assert make_start(shared, work)  # it is there
+    still = Job(shared, "s4to4+lrn", 7, 1e-12, work)  # nothing moves but in the warm-up, from 1e-7
+    record = carry_out(still, Results(tmp_path / "shared"))
+    assert record is not None
+    assert record.signature["start"]
+    found = load_file(still.folder / "model" / "model.safetensors")
+    for name, tensor in start.items():
+        rows = (
+            [row for row in range(len(tensor)) if row != SEPARATOR] if "embedding" in name else ...
+        )
+        torch.testing.assert_close(found[name][rows], tensor[rows], atol=1e-6, rtol=0)
+    assert found["encoding.weight"].abs().max() < 1e-6
 
 
 def test_a_run_leaves_a_line_from_which_its_table_follows(work: Path, tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ def paper(
         int | None, typer.Option(min=1, help="Runs of each system.", show_default="the setting's")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Print what there is, run nothing.")
+    ] = False,
     launcher: Annotated[Literal["local", "slurm"], typer.Option(help="Where to run.")] = "local",
     jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, with local.")] = 2,
     partition: Annotated[str, typer.Option(help="SLURM partition.")] = "",
@@ -51,6 +54,8 @@ def paper(
 
         concatmt paper report --setting testbed-en-ru
 
+        concatmt paper en-ru --setting en-ru-dialogue --as-is
+
         concatmt paper all --setting en-ru-opensubtitles --dry-run
 
         concatmt paper en-de-cd --setting en-de-iwslt17 --set corpus.root=corpora/en-de
@@ -76,4 +81,4 @@ def paper(
         request = commands.Request(
             *(what, setting, seeds, launcher, jobs, cluster, work, results), tuple(set_ or ())
         )
-        print(request.plan() if dry_run else request.table())
+        print(request.plan() if dry_run else request.printed() if as_is else request.table())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.corpus.lines import ReadReport, mend, read_lines
 from concatmt.errors import UserError
 from concatmt.json_text import parse_json
 
@@ -265,7 +265,9 @@ def _inputs(records: Sequence[tuple[str, dict[str, Any]]], path: Path) -> Iterat
         )
     for (where, record), line in zip(records, lines, strict=True):
         *context, current = (sentence.strip() for sentence in line.split(CTXPRO_SEPARATOR))
-        if current.split() != _text(where, record, "src segment").split():
+        # The file of inputs has been mended in the same way by then.
+        segment = mend(_text(where, record, "src segment"), where, ReadReport())
+        if current.split() != segment.split():
             raise UserError(f"{where}: its sentence is not the last one of its line in {path}")
         yield context, [""] * len(context)
 

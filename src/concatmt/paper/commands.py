@@ -17,7 +17,7 @@ from concatmt.paper.printed import paper
 from concatmt.paper.questions import answers
 from concatmt.paper.report import question_table, write_report
 from concatmt.paper.results import Results
-from concatmt.paper.run import Job, carry_out, make_data
+from concatmt.paper.run import Job, carry_out, make_data, make_start
 from concatmt.paper.runner import launch, missing, plan, systems_of
 from concatmt.paper.self_check import TOLERANCE, inconsistencies, recompute
 from concatmt.paper.setting import SETTINGS, Setting, setting
@@ -110,7 +110,8 @@ def run_one(
     found.check_changes(where.lasting_changes)
     check_material(where, job.work, "local", 1)
     make_data(where, job.work)
-    carry_out(job, found)
+    if make_start(where, job.work):
+        carry_out(job, found)
 
 
 def questions(name: str, results: Path) -> str:
@@ -185,6 +186,10 @@ class Request:
         self.results.check_changes(self.setting.lasting_changes)
         while jobs := missing(self.setting, self.systems, self.work, self.results, self.seeds):
             launch(jobs, self.results, self.launcher, self.processes, self.cluster)
+        return self.printed()
+
+    def printed(self) -> str:
+        """Print, with the runs that there are."""
         names = self.setting.tables if self.table_name == EVERY else (self.table_name,)
         found = [compare(self.setting, name, paper(), self.results) for name in names]
         return "\n\n".join(render_comparison(one) for one in found)

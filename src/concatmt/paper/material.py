@@ -30,17 +30,19 @@ from concatmt.paper.setting import Setting
 from concatmt.settings import load_settings
 from concatmt.training.checkpoints import KEEP_LAST
 
-TESTBED, STORE = "corpus", "store"
+TESTBED, STORE, START = "corpus", "store", "start"
 WHERE = "docs/data.md says where every file goes"
 NAMED = 3  # missing files that a message lists
 STORE_FACTOR = 3  # bytes that preparing needs at its peak, per byte of raw text
 BYTES = 4  # of a weight
 
 
-def config_of(setting: Setting, work: Path) -> Config:
-    """The preset with the setting's overrides and what was changed by `--set`."""
+def config_of(setting: Setting, work: Path, more: Sequence[str] = ()) -> Config:
+    """The preset with the setting's overrides, `more` of them, and what `--set` changed."""
     root = [f"corpus.root={work / TESTBED}"] if setting.dials is not None else []
-    return load_settings(Config, setting.config, [*setting.overrides, *root, *setting.changes])
+    return load_settings(
+        Config, setting.config, [*setting.overrides, *more, *root, *setting.changes]
+    )
 
 
 def test_documents(setting: Setting, work: Path) -> list[Document]:

@@ -21,10 +21,11 @@ from concatmt.evaluation.items import read_records
 from concatmt.evaluation.measures.quality import score
 from concatmt.evaluation.models import ModelMember, find_model
 from concatmt.evaluation.suite import Suite
-from concatmt.files import read_json, write_json
-from concatmt.model.directory import load_model
+from concatmt.files import hash_file, read_json, write_json
+from concatmt.model.directory import WEIGHTS, load_model
 from concatmt.model.systems import parse_system
 from concatmt.paper.material import (
+    START,
     STORE,
     TESTBED,
     config_of,
@@ -41,6 +42,7 @@ from concatmt.training.run import METRICS, Run
 from concatmt.training.train import Task, train
 
 DECODING = TranslateConfig(mode="redecode")  # the paper's
+START_SEED = 1
 EVALUATION = "evaluation"  # in the folder of a run: what its model did
 
 
@@ -85,6 +87,8 @@ class Job:
         }
         if updates is not None:
             changes["max_updates"] = updates
+        if self.setting.start:
+            changes["warm_start"] = Run(self.work / START).model
         training = config.training.model_copy(update=changes)
         return Task(self.work / STORE, parse_system(self.system), config.model, training, self.seed)
 
@@ -96,6 +100,18 @@ def make_data(setting: Setting, work: Path) -> None:
     if not (work / STORE / "manifest.json").is_file():
         corpus, text = config_of(setting, work).to_prepare()
         prepare(corpus, text, work / STORE)
+
+
+def make_start(setting: Setting, work: Path) -> bool:
+    """Train the model from which all runs start, if they share one; False if it was stopped.
+
+    It goes on where it was interrupted. Another process that does the same is an error.
+    """
+    if not setting.start or Run(work / START).model.is_dir():
+        return True
+    config = config_of(setting, work, setting.start)
+    task = Task(work / STORE, parse_system("base"), config.model, config.training, START_SEED)
+    return train(task, work / START)
 
 
 def carry_out(job: Job, results: Results) -> RunRecord | None:
@@ -180,6 +196,9 @@ def _stage(folder: Path, items: list[dict[str, Any]]) -> Stage:
 def _data_signature(job: Job, on: Suite) -> dict[str, str | int]:
     settings = Run(job.folder).description()["settings"]
     found = {"setting": job.setting.name, "data": settings["data"][:12], "seed": job.seed}
+    if job.setting.start:
+        weights = Run(job.work / START).model / WEIGHTS
+        found["start"] = hash_file(weights)[:12]
     if job.setting.dials is None:
         found["context"] = context_counts(on.sets)
     if job.setting.lasting_changes:

@@ -15,7 +15,7 @@ from concatmt.paper.comparison import chosen_runs
 from concatmt.paper.material import check
 from concatmt.paper.printed import Paper
 from concatmt.paper.results import Results
-from concatmt.paper.run import Job, make_data
+from concatmt.paper.run import Job, make_data, make_start
 from concatmt.paper.setting import Setting, is_system
 from concatmt.training.sweep import run_here, run_on_cluster
 
@@ -55,6 +55,8 @@ def launch(
     """Do the runs, `processes` at a time on this machine or all of them on a cluster."""
     check(jobs[0].setting, jobs[0].work, launcher, len(jobs))
     make_data(jobs[0].setting, jobs[0].work)
+    if not make_start(jobs[0].setting, jobs[0].work):
+        raise UserError(f"{jobs[0].work}: stopped before the shared start was trained; run again")
     commands = [(job, [sys.executable, "-m", *command(job, results)]) for job in jobs]
     if launcher == "slurm":
         failed = run_on_cluster(commands, jobs[0].work, "slurm", cluster)

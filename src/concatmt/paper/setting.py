@@ -51,8 +51,11 @@ class Setting(Settings):
     overrides: tuple[str, ...] = ()
     dials: Mapping[str, Any] | None = None  # of the testbed; None: the user's own corpora
     rates: tuple[float, ...]
+    # What the training of `base` changes from which all runs start; none: they start from scratch.
+    start: tuple[str, ...] = ()
     seeds: int = 1
     headline_seeds: int = 1
+    headline: tuple[str, ...] = HEADLINE  # systems with so many seeds
     stages: tuple[int, ...] = ()  # updates after which a run is scored; the last is its end
     stand_ins: Mapping[str, str] = {}  # the paper's system -> the one that fits the smaller model
     sets: tuple[str, ...] = ()  # contrastive files, in the folder of the corpora
@@ -82,7 +85,7 @@ class Setting(Settings):
 
     def seeds_of(self, system: str, asked: int | None = None) -> Sequence[int]:
         """The seeds of a system."""
-        usual = self.headline_seeds if system in HEADLINE else self.seeds
+        usual = self.headline_seeds if system in self.headline else self.seeds
         return range(1, 1 + (usual if asked is None else asked))
 
 
@@ -120,6 +123,9 @@ QUARTER = {
     "s4to4+cd+lrn+pers+pse128": "s4to4+cd+lrn+pers+pse16",
 }
 
+# A quarter as well, of 256 dimensions.
+QUARTER_OF_256 = {paper: ours.replace("pse16", "pse64") for paper, ours in QUARTER.items()}
+
 # The miniature, as the pilot left it (docs/protocol.md).
 DIALS = {
     "seed": 11,
@@ -141,6 +147,16 @@ SHORT = (
     "training.optimiser.warmup=480",
     "training.optimiser.cooldown=[1680,2400]",
     "training.max_updates=2400",
+)
+
+# Of the shared start on real dialogue (docs/protocol-real.md).
+SHARED_START = (
+    "training.optimiser.learning_rate=2e-3",
+    "training.optimiser.warmup=500",
+    "training.optimiser.cooldown=[24000,32000]",
+    "training.max_updates=32000",
+    "training.validate_every=1000",
+    "training.checkpoint_every=200",
 )
 
 
@@ -184,6 +200,21 @@ SETTINGS = {
             stages=STAGES,
             seeds=3,
             headline_seeds=3,
+        ),
+        Setting(
+            name="en-ru-dialogue",
+            title="real English-Russian dialogue, from a shared start",
+            config="en-ru-dialogue",
+            tables=EN_RU,
+            start=SHARED_START,
+            rates=(1e-3,),
+            stages=(600, 1200),
+            headline_seeds=3,
+            headline=(*HEADLINE[:5],),
+            stand_ins=QUARTER_OF_256,
+            sets=tuple(f"voita/{name}.json" for name in VOITA),
+            convention="paper-en-ru",
+            contrast=ContrastConfig(ties="first"),  # Voita's rule
         ),
         Setting(
             name="en-ru-opensubtitles",

@@ -111,6 +111,11 @@ def test_ctxpro_takes_its_context_from_its_file_of_inputs(tmp_path: Path) -> Non
     inputs.write_text("Where is Anna?<eos> At home.<eos> She likes you.\n", "utf-8")
     (found,) = read_set(path, inputs).items
     assert found.source == ["Where is Anna?", "At home.", "She likes you."]
+    # Subtitles have control characters in them, the items and their inputs alike.
+    item["src segment"] = "\x90 She likes you."
+    path = write(tmp_path, [item], "ctxpro.json")
+    inputs.write_text("At home.<eos> \x90 She likes you.\n", "utf-8")
+    assert len(read_set(path, inputs).items) == 1
     inputs.write_text("At home.<eos> She likes him.\n", "utf-8")
     with pytest.raises(UserError, match="not the last one of its line"):
         read_set(path, inputs)
