@@ -60,7 +60,7 @@ def make_app(service: Service) -> App:
             expose_headers=["Location"],
             max_age=CORS_SECONDS,
         )
-    return Guard(guarded, service.config, service.metrics)
+    return Guard(guarded, service)
 
 
 def _lifespan(service: Service):  # type: ignore[no-untyped-def]  # FastAPI's type is its own

@@ -48,12 +48,12 @@ class Bundle:
             for place, segment in enumerate(text.segments)
         ]
 
-    def rebuilt(self, translations: Sequence[str]) -> list[str]:
+    def rebuilt(self, translations: Sequence[Translated]) -> list[str]:
         """The texts with a translation for each sentence."""
         left = iter(translations)
         result = []
         for text in self.texts:
-            own = [Translated(next(left)) for _ in text.segments]
+            own = [next(left) for _ in text.segments]
             result.append(text.with_translations(own)[0].decode())
         return result
 
@@ -62,10 +62,10 @@ class Bundle:
 
         The n-th has the n-th of every sentence that has so many.
         """
-        best = self.rebuilt([one.text for one in translations])
+        best = self.rebuilt([Translated(one.text) for one in translations])
         found: list[list[str]] = [[] for _ in best]
         for rank in range(1, count + 1):
-            texts = self.rebuilt([_ranked(one, rank) for one in translations])
+            texts = self.rebuilt([Translated(_ranked(one, rank)) for one in translations])
             for own, first, text in zip(found, best, texts, strict=True):
                 if text != first and text not in own:
                     own.append(text)

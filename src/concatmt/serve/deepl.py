@@ -15,8 +15,9 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import JSONResponse, Response
 
+from concatmt.decoding.translation import Translation
 from concatmt.errors import UserError
-from concatmt.segments.segment import SegmentedFile, Translated
+from concatmt.segments.segment import SegmentedFile
 from concatmt.serve import errors, schemas
 from concatmt.serve.access import Client
 from concatmt.serve.bundle import Bundle, open_file
@@ -161,7 +162,7 @@ async def _translate(
     service.admit(client, len(texts), len(work.segments))
     note(request, client, pair, len(work.segments), sum(map(len, texts)))
     translations = await service.all(pair, work)
-    results = bundle.rebuilt([one.text for one in translations])
+    results = await service.texts(pair, bundle, translations)
     note_texts(service, texts, results)
     language = pair.source.upper()
     return {
@@ -191,12 +192,12 @@ async def _begin(
 
 
 async def _run(service: Service, pair: Pair, work: Work, file: SegmentedFile, job: Job) -> None:
-    texts = [""] * job.sentences
+    done: dict[int, Translation] = {}
     try:
         async for place, translation in service.translate(pair, work):
-            texts[place] = translation.text
+            done[place] = translation
             job.done += 1
-        made = [Translated(text) for text in texts]
+        made = await service.placed(pair, [done[place] for place in sorted(done)])
         job.result = (await asyncio.to_thread(file.with_translations, made))[0]
     except UserError as error:
         job.error = str(error)

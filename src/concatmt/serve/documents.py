@@ -5,6 +5,7 @@ The document is kept for a while. Corrections change it, and the sentences after
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
@@ -16,7 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from concatmt.decoding.translation import Translation
 from concatmt.errors import UserError
-from concatmt.segments.segment import Segment, SegmentedFile, Translated
+from concatmt.segments.segment import Segment, SegmentedFile
 from concatmt.serve import errors, logs, schemas
 from concatmt.serve.access import Client
 from concatmt.serve.bundle import open_file
@@ -68,16 +69,19 @@ class Document:
                 found.append(at)
         return found[::-1]
 
-    def whole(self) -> tuple[bytes, str]:
+    async def whole(self, service: Service) -> tuple[bytes, str]:
         """The file or text with its translations, and its name."""
-        done = [one.text for one in self.translations if one is not None]
+        done = [one for one in self.translations if one is not None]
         if len(done) < len(self.segments):
             raise ApiError(409, "the document is not translated yet")
         if self.content is None:
-            return "".join(f"{text}\n" for text in done).encode(), "translation.txt"
-        made = [Translated(text) for text in done]
-        name = translated_name(self.name, self.pair.target) if self.name else "translation.txt"
-        return self.content.with_translations(made)[0], name
+            return "".join(f"{one.text}\n" for one in done).encode(), "translation.txt"
+        if isinstance(self.content, Text):
+            text = self.content.rebuilt([one.text for one in done])
+            return text.encode(), "translation.txt"
+        made = await service.placed(self.pair, done)
+        data, _ = await asyncio.to_thread(self.content.with_translations, made)
+        return data, translated_name(self.name, self.pair.target)
 
 
 def router(service: Service) -> APIRouter:
@@ -164,7 +168,7 @@ def router(service: Service) -> APIRouter:
     async def download(request: Request, name: str) -> Response:
         """The file or text that was sent, translated."""
         client = client_of(service, request, (await read_fields(request)).key)
-        data, filename = find(client, name).whole()
+        data, filename = await find(client, name).whole(service)
         return Response(
             data,
             media_type="application/octet-stream",

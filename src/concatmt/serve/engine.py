@@ -7,20 +7,24 @@ after the other, each as soon as it is done, on the event loop that gave the ord
 from __future__ import annotations
 
 import asyncio
+import copy
 import threading
-from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from torch import Tensor
+
+from concatmt.decoding.alignment import WordAligner
 from concatmt.decoding.config import TranslateConfig
+from concatmt.decoding.engine import Engine as Inference
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.threads import one_core
+from concatmt.decoding.service import Load, Service
 from concatmt.decoding.translation import History, Passage, Translation
 from concatmt.decoding.translator import Translator
-
-Done = Translation | BaseException | None  # None: the order is finished
+from concatmt.segments.segment import Translated
 
 
 @dataclass
@@ -37,39 +41,22 @@ class Order:
         return len(self.sentences)
 
 
-@dataclass
-class _Running:
-    """An order in work."""
+@dataclass(frozen=True)
+class _End:
+    """No more sentences will come."""
 
-    order: Order
-    loop: asyncio.AbstractEventLoop
-    results: asyncio.Queue[Done]
-    place: int = 0
-    cancelled: bool = False
-
-    @property
-    def left(self) -> int:
-        return len(self.order) - self.place
-
-    def tell(self, *done: Done) -> None:
-        """Hand results over to the event loop, unless it has been closed."""
-        for one in done:
-            self.loop.call_soon_threadsafe(self.results.put_nowait, one)
+    error: BaseException | None
 
 
 class Engine:
-    """A model and the thread that translates with it."""
+    """A model at work for everybody."""
 
     def __init__(self, loaded: LoadedModel, config: TranslateConfig) -> None:
-        self.loaded, self.config = loaded, config
-        self.translators: dict[tuple[bool, int], Translator] = {}
-        self.window = self._translator(True, 1).context  # context sentences of a sentence
-        self.waiting: deque[_Running] = deque()
-        self.changed = threading.Condition()
-        self.closing = False
-        self.working = 0  # orders whose sentences are being translated now
-        self.thread = threading.Thread(target=self._work, name="engine", daemon=True)
-        self.thread.start()
+        self.text = loaded.text
+        self.translator = Translator(loaded.engine, loaded.text, config, loaded.identity)
+        self.service = Service(self.translator)
+        self.aligner = WordAligner(_twin(loaded.engine), loaded.text)
+        self.aligning = threading.Lock()
 
     @classmethod
     def load(cls, folder: Path, config: TranslateConfig, int8: bool) -> Engine:
@@ -77,41 +64,52 @@ class Engine:
         return cls(LoadedModel.load(folder, int8), config)
 
     @property
-    def queued(self) -> int:
-        """Sentences that are not done."""
-        with self.changed:
-            return sum(running.left for running in self.waiting) + self.working
+    def window(self) -> int:
+        """Context sentences of a sentence."""
+        return self.translator.context
 
     @property
     def signature(self) -> str:
         """What it takes to get these translations."""
-        return str(self._translator(True, 1).signature)
+        return str(self.translator.signature)
+
+    @property
+    def load_now(self) -> Load:
+        """How busy it is."""
+        return self.service.load()
 
     async def translate(self, order: Order) -> AsyncGenerator[Translation]:
         """The sentences of an order; leaving the iterator takes what is left off the engine."""
-        running = _Running(order, asyncio.get_running_loop(), asyncio.Queue())
-        if not order.sentences:
-            return
-        with self.changed:
-            self.waiting.append(running)
-            self.changed.notify()
+        loop = asyncio.get_running_loop()
+        results: asyncio.Queue[Translation | _End] = asyncio.Queue()
+
+        def tell(result: Translation | _End) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(results.put_nowait, result)
+
+        request = self.service.submit(
+            Passage(order.sentences, None, order.settled, order.history),
+            on_sentence=lambda _, translation: tell(translation),
+            on_end=lambda error: tell(_End(error)),
+            nbest=order.nbest,
+            context=None if order.context else 0,
+        )
         try:
-            while (done := await running.results.get()) is not None:
-                if isinstance(done, BaseException):
-                    raise done
-                yield done
+            while not isinstance(result := await results.get(), _End):
+                yield result
+            if result.error is not None:
+                raise result.error
         finally:
-            running.cancelled = True
+            request.cancel()
 
-    def after(self, history: History, done: Translation) -> None:
-        """Let a translated sentence be context of the next."""
-        text = self.loaded.text
-        if done.source.strip():
-            history.push(text.source.encode(done.source), done.tokens, self.window)
-
-    def corrected(self, source: str, text: str) -> Translation:
-        """A sentence with the translation that a user gave it."""
-        return Translation(source, text, tokens=self.loaded.text.target.encode(text))
+    def align(self, translations: Sequence[Translation]) -> list[Translated]:
+        """Translations with the words that belong together, for those who place tags by them."""
+        with self.aligning:
+            links = self.aligner.align([(one.source, one.text) for one in translations])
+        return [
+            Translated(one.text, of_sentence)
+            for one, of_sentence in zip(translations, links, strict=True)
+        ]
 
     async def follow(
         self,
@@ -126,88 +124,39 @@ class Engine:
         sentences has changed.
         """
         history, changed = History(), 0
-        config = self.config
+        config = self.translator.config
         follows = context and config.mode == "prefix" and config.target_context == "own"
         for place, old in enumerate(document):
             new = old
             if place in edits:
-                new = self.corrected(old.source, edits[place])
+                tokens = self.text.target.encode(edits[place])
+                new = Translation(old.source, edits[place], tokens=tokens)
             elif changed and follows:
                 order = Order([old.source], nbest=nbest, history=deepcopy(history))
                 (new,) = [one async for one in self.translate(order)]
             if old.source.strip():
-                self.after(history, new)
+                history.push(self.text.source.encode(old.source), new.tokens, self.window)
                 changed = self.window if new.text != old.text else max(0, changed - 1)
             if new is not old:
                 yield place, new
 
     def close(self) -> None:
-        """Finish what was ordered, then end the thread and free the model."""
-        with self.changed:
-            self.closing = True
-            self.changed.notify()
+        """Finish what was ordered and end the threads."""
+        self.service.close()
 
-    def _translator(self, context: bool, nbest: int) -> Translator:
-        """They share the model; what differs is in their settings."""
-        key = (context, nbest)
-        if key not in self.translators:
-            changes: dict[str, object] = {"nbest": nbest}
-            if not context:
-                changes["context"] = 0
-            config = self.config.model_copy(update=changes)
-            loaded = self.loaded
-            self.translators[key] = Translator(loaded.engine, loaded.text, config, loaded.identity)
-        return self.translators[key]
 
-    def _work(self) -> None:
-        with one_core():
-            while (batch := self._next()) is not None:
-                for key in {(one.order.context, one.order.nbest) for one in batch}:
-                    self._step(
-                        [one for one in batch if (one.order.context, one.order.nbest) == key]
-                    )
-                with self.changed:
-                    self.working = 0
-                    # Behind those who came meanwhile: nobody waits for a long document.
-                    self.waiting.extend(one for one in batch if one.left and not one.cancelled)
+def _twin(engine: Inference) -> Inference:
+    """The same weights in other modules.
 
-    def _next(self) -> list[_Running] | None:
-        """The orders whose turn it is; None at the end."""
-        with self.changed:
-            while not self.waiting:
-                if self.closing:
-                    return None
-                self.changed.wait()
-            batch: list[_Running] = []
-            while self.waiting and len(batch) < self.config.pool.windows:
-                running = self.waiting.popleft()
-                if not running.cancelled:
-                    batch.append(running)
-            self.working = len(batch)
-            return batch
-
-    def _step(self, batch: list[_Running]) -> None:
-        """Translate the next sentence of each."""
-        translator = self._translator(batch[0].order.context, batch[0].order.nbest)
-        passages = []
-        for running in batch:
-            order, place = running.order, running.place
-            settled = None if order.settled is None else [order.settled[place]]
-            passages.append(Passage([order.sentences[place]], None, settled, order.history))
-        try:
-            results, _ = translator.translate_passages(passages)
-        except Exception as error:
-            self._fail(batch, error)
-            return
-        for running, (translation,) in zip(batch, results, strict=True):
-            running.place += 1
-            running.tell(*([translation] if running.left else [translation, None]))
-
-    def _fail(self, batch: list[_Running], error: Exception) -> None:
-        """Find out whose fault it was: nobody suffers from the order of another."""
-        if len(batch) > 1:
-            for running in batch:
-                self._step([running])
-            return
-        batch[0].cancelled = True
-        batch[0].tell(error)
+    Attention is observed while words are aligned, and the running search must not be seen by that.
+    """
+    shared = {
+        id(value): value
+        for module in engine.model.modules()
+        for store in (vars(module), module._parameters, module._buffers)
+        for value in store.values()
+        if isinstance(value, Tensor)
+    }
+    twin = copy.copy(engine)
+    twin.model = copy.deepcopy(engine.model, memo=dict(shared))
+    return twin

@@ -18,10 +18,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
 from concatmt.serve import logs
-from concatmt.serve.config import ServeConfig
 from concatmt.serve.connections import ABORT
 from concatmt.serve.errors import ApiError
-from concatmt.serve.metrics import Metrics
+from concatmt.serve.service import Service
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -48,15 +47,15 @@ SECURITY = {
 class Guard:
     """Lets requests through to the application."""
 
-    def __init__(self, app: App, config: ServeConfig, metrics: Metrics) -> None:
-        self.app, self.config, self.metrics = app, config, metrics
+    def __init__(self, app: App, service: Service) -> None:
+        self.app, self.service, self.metrics = app, service, service.metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request = _Request(self.config, scope, receive, send)
+        request = _Request(self.service, scope, receive, send)
         begin = time.perf_counter()
         with self.metrics.running.track_inprogress():
             await request.run(self.app)
@@ -81,8 +80,9 @@ class Guard:
 class _Request:
     """One request on its way."""
 
-    def __init__(self, config: ServeConfig, scope: Scope, receive: Receive, send: Send) -> None:
-        self.config, self.scope, self._receive, self._send = config, scope, receive, send
+    def __init__(self, service: Service, scope: Scope, receive: Receive, send: Send) -> None:
+        self.service, self.config = service, service.config
+        self.scope, self._receive, self._send = scope, receive, send
         self.headers = Headers(scope=scope)
         given = self.headers.get("x-request-id", "")
         self.id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
@@ -91,7 +91,7 @@ class _Request:
         self.size = 0  # bytes of the body so far
         self.complete = False  # whether the body is there
         self.answered = False
-        self.deadline = time.monotonic() + config.limits.client_seconds
+        self.deadline = time.monotonic() + self.config.limits.client_seconds
         self.gone = asyncio.Event()
         self.watch: asyncio.Task[None] | None = None
         self.work: asyncio.Task[None] | None = None
@@ -152,7 +152,7 @@ class _Request:
             self.status = message["status"]
             headers = MutableHeaders(raw=message.setdefault("headers", []))
             headers["x-request-id"] = self.id
-            if self.status in UNREAD:
+            if self.status in UNREAD or self.service.draining:
                 headers["connection"] = "close"
             for name, value in SECURITY.items():
                 headers.setdefault(name, value)

@@ -6,6 +6,7 @@ Its words, codes and order of checks; the lines of a text are one document. `con
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -17,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 
 from concatmt.decoding.translation import Translation
 from concatmt.segments.formats import READERS
-from concatmt.segments.segment import Translated
 from concatmt.serve import errors, schemas
 from concatmt.serve.access import Client
 from concatmt.serve.bundle import Bundle, open_file
@@ -187,7 +187,7 @@ async def _translate(
     service.admit(client, len(texts), len(work.segments))
     note(request, client, pair, len(work.segments), sum(map(len, texts)))
     translations = await service.all(pair, work)
-    results = bundle.rebuilt([one.text for one in translations])
+    results = await service.texts(pair, bundle, translations)
     note_texts(service, texts, results)
     answer: dict[str, Any] = {"translatedText": results if batch else results[0]}
     if detected is not None:
@@ -213,7 +213,7 @@ async def _nllb(
     service.admit(client, len(lines), len(work.segments))
     note(request, client, pair, len(work.segments), sum(map(len, lines)))
     translations: Sequence[Translation] = await service.all(pair, work)
-    return {"translation": bundle.rebuilt([one.text for one in translations])}
+    return {"translation": await service.texts(pair, bundle, translations)}
 
 
 async def _translate_file(
@@ -234,7 +234,8 @@ async def _translate_file(
     service.admit(client, cost, len(work.segments))
     note(request, client, pair, len(work.segments), len(data))
     translations = await service.all(pair, work)
-    result, _ = file.with_translations([Translated(one.text) for one in translations])
+    made = await service.placed(pair, translations)
+    result, _ = await asyncio.to_thread(file.with_translations, made)
     return FinishedFile(translated_name(upload.filename, pair.target), result)
 
 

@@ -20,8 +20,10 @@ SECONDS = (0.01, 0.03, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300)
 class Metrics:
     """Counters of one server."""
 
-    def __init__(self, queued: Callable[[], int], models: Callable[[], int]) -> None:
-        """`queued` and `models` are asked when the figures are read."""
+    def __init__(
+        self, queued: Callable[[], int], searching: Callable[[], int], models: Callable[[], int]
+    ) -> None:
+        """What is given is asked when the figures are read."""
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
@@ -47,6 +49,8 @@ class Metrics:
         )
         waiting = Gauge("concatmt_sentences_waiting", "Accepted, not done.", registry=registry)
         waiting.set_function(queued)
+        rows = Gauge("concatmt_rows_searching", "Of the running searches.", registry=registry)
+        rows.set_function(searching)
         loaded = Gauge("concatmt_models_loaded", "Models in memory.", registry=registry)
         loaded.set_function(models)
 

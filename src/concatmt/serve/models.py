@@ -72,9 +72,9 @@ class Models:
         return list(dict.fromkeys([*self.sources, *self.targets]))
 
     @property
-    def queued(self) -> int:
-        """Sentences that wait or are being translated."""
-        return sum(pair.engine.queued for pair in self.loaded if pair.engine)
+    def searching(self) -> int:
+        """Rows of all running searches that are in use."""
+        return sum(pair.engine.load_now.searching for pair in self.loaded if pair.engine)
 
     @property
     def loaded(self) -> list[Pair]:
@@ -100,7 +100,7 @@ class Models:
         try:
             async with pair.loading:
                 if pair.engine is None:
-                    self._make_room(pair)
+                    await self._make_room(pair)
                     await asyncio.to_thread(self._load, pair)
             assert pair.engine is not None
             yield pair.engine
@@ -119,21 +119,21 @@ class Models:
     def _used(self) -> int:
         return sum(pair.bytes for pair in self.loaded)
 
-    def _make_room(self, wanted: Pair) -> None:
+    async def _make_room(self, wanted: Pair) -> None:
         idle = [pair for pair in self.loaded if not pair.users]
         for pair in sorted(idle, key=lambda pair: pair.last_used):
             if self._used() + wanted.bytes <= self._room:
                 return
-            self._unload(pair)
+            await asyncio.to_thread(self._unload, pair)
 
     def _load(self, pair: Pair) -> None:
         pair.engine = Engine.load(pair.folder, self.config.translate, self.config.int8)
         pair.last_used = time.monotonic()
 
     def _unload(self, pair: Pair) -> None:
-        if pair.engine is not None:
-            pair.engine.close()
-        pair.engine = None
+        engine, pair.engine = pair.engine, None
+        if engine is not None:
+            engine.close()
 
 
 def _describe(given: Path) -> Pair:

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -25,7 +26,16 @@ KEEP_ALIVE_SECONDS = 30
 
 
 class Server(uvicorn.Server):
-    """Says where it listens, which a port of 0 leaves open."""
+    """Says where it listens, which a port of 0 leaves open, and when it ends."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self.service = service
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGTERM or Ctrl-C: clients are told to send no more on their connections."""
+        self.service.draining = True
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: Any = None) -> None:
         """Bind and tell."""
@@ -71,7 +81,8 @@ def serve(folders: Sequence[Path], config: ServeConfig) -> None:
             backlog=BACKLOG,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=config.limits.drain_seconds,
-        )
+        ),
+        service,
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         # The web server raises again, at its end, the signal that ended it: all is well then.

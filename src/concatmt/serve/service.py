@@ -14,14 +14,16 @@ from itertools import pairwise
 from typing import Any
 
 from concatmt.decoding.translation import Translation
-from concatmt.segments.segment import Segment
+from concatmt.segments.segment import Segment, Translated
 from concatmt.serve.access import Access, Client
+from concatmt.serve.bundle import Bundle
 from concatmt.serve.config import ServeConfig
 from concatmt.serve.engine import Engine, Order
 from concatmt.serve.errors import ApiError, slow_down
 from concatmt.serve.metrics import Metrics
 from concatmt.serve.models import Models, Pair
 from concatmt.serve.shelf import Shelf
+from concatmt.serve.texts import Text
 
 RATE_WEIGHT = 0.05  # of the newest sentence in the mean rate
 FIRST_RATE = 5.0  # sentences a second, before anything is known
@@ -66,11 +68,14 @@ class Service:
 
     def __init__(self, config: ServeConfig, models: Models, access: Access) -> None:
         self.config, self.models, self.access = config, models, access
+        self.draining = False  # what was accepted is answered, and connections are closed then
         self.waiting = 0  # sentences that were accepted and are not done
         self.rate = FIRST_RATE
         self.last_done = time.monotonic()
         self.shelves: list[Shelf[Any]] = []
-        self.metrics = Metrics(lambda: self.waiting, lambda: len(models.loaded))
+        self.metrics = Metrics(
+            lambda: self.waiting, lambda: models.searching, lambda: len(models.loaded)
+        )
 
     def shelf(self) -> Shelf[Any]:
         """A place for what clients come back for."""
@@ -141,6 +146,19 @@ class Service:
             async for place, translation in self.translate(pair, work):
                 done[place] = translation
         return [one for one in done if one is not None]
+
+    async def texts(
+        self, pair: Pair, bundle: Bundle, translations: Sequence[Translation]
+    ) -> list[str]:
+        """The texts of a bundle, translated."""
+        if all(isinstance(text, Text) for text in bundle.texts):
+            return bundle.rebuilt([Translated(one.text) for one in translations])
+        return bundle.rebuilt(await self.placed(pair, translations))
+
+    async def placed(self, pair: Pair, translations: Sequence[Translation]) -> list[Translated]:
+        """Translations for a text with tags, which go with the words they belong to."""
+        async with self.models.use(pair) as engine:
+            return await asyncio.to_thread(engine.align, translations)
 
     @asynccontextmanager
     async def in_time(self) -> AsyncIterator[None]:
