@@ -9,8 +9,9 @@ INPUTS := pyproject.toml constraints.txt
 JOBS ?= 2
 SEED ?= 1
 MINUTES ?= 10
+COUNT ?= 50
 
-.PHONY: demo test test-browser fuzz lint format docs clean
+.PHONY: demo test test-browser fuzz kills lint format docs clean
 
 demo: $(VENV)/.demo-ready
 	PATH="$(abspath $(BIN)):$$PATH" sh scripts/demo.sh
@@ -26,6 +27,9 @@ test-browser: $(VENV)/.browser-ready
 
 fuzz: $(VENV)/.dev-ready
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --minutes $(MINUTES) --jobs $(JOBS)
+
+kills: $(VENV)/.dev-ready
+	$(BIN)/python -m tests.fuzz.kills --seed $(SEED) --count $(COUNT)
 
 lint: $(VENV)/.dev-ready
 	$(BIN)/ruff format --check .

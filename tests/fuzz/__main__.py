@@ -20,17 +20,19 @@ from pathlib import Path
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
-from tests.fuzz import broken_files, contrastive, documents, options, processes
+from tests.fuzz import broken_files, contrastive, documents, markup_files, options, processes
 from tests.fuzz.trial import Maker, carry_out, save
 from tests.fuzz.workbench import Workbench, make_workbench
 
 MAKERS: dict[str, Maker] = {
     "prepare documents": documents.prepare_documents,
     "translate documents": documents.translate_documents,
+    "files with markup": markup_files.markup_file,
     "score documents": documents.score_documents,
     "evaluate files": documents.evaluate_documents,
     "contrastive sets": contrastive.contrastive_set,
     "model files": broken_files.model_file,
+    "foreign models": broken_files.foreign_model,
     "store files": broken_files.store_file,
     "run files": broken_files.run_file,
     "journal files": broken_files.journal_file,

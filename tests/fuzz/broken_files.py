@@ -54,6 +54,25 @@ def model_file(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
     return Trial((Command(command),), check, what=what)
 
 
+def foreign_model(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
+    """`convert` of a model of another toolkit, whole or damaged, and a translation with it."""
+    foreign = copy(bench / draw.choice(bench.foreign), folder / "foreign")
+    what = "whole"
+    if hurt := draw.random() < 0.9:
+        victim = draw.choice(sorted(path for path in foreign.rglob("*") if path.is_file()))
+        what = f"{victim.relative_to(folder)}: {damage_file(draw, victim)}"
+    system = draw.choice([(), (), ("--system", "s3to3+cd")])
+    copy(bench / "in.txt", folder / "in.txt")
+    convert = Command(("convert", "foreign", "--output", "model", *system))
+    translate = Command(("translate", "model", "in.txt", *QUICK))
+
+    def check(done: Sequence[Done]) -> str | None:
+        found, wanted = done[-1].stdout.count(b"\n"), (bench / "in.txt").read_bytes().count(b"\n")
+        return None if found == wanted else f"{found} lines of {wanted}"
+
+    return Trial((convert, translate), check, what=what, must_end=not hurt)
+
+
 def store_file(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
     """`show`, `stats` or `train` with a damaged store."""
     store = copy(bench / "store", folder / "store")

@@ -26,6 +26,7 @@ class Trial:
     check: Check = lambda done: None  # called if all ended with 0; what is wrong, or None
     may_leave: tuple[str, ...] = ()  # beginnings of names that a refused command may leave
     what: str = ""
+    must_end: bool = False  # well: nothing is wrong with the input, so it may not be refused
 
 
 Maker = Callable[[random.Random, Workbench, Path], Trial]
@@ -43,7 +44,7 @@ def carry_out(maker: Maker, bench: Workbench, seed: str, folder: Path) -> tuple[
         if problem:
             return trial, problem
         if done[-1].code:
-            return trial, None
+            return trial, f"refused: {done[-1].stderr[-300:]}" if trial.must_end else None
     return trial, trial.check(done)
 
 

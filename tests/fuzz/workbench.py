@@ -16,15 +16,17 @@ from typing import Any
 
 import yaml
 
+from concatmt.convert.to_hugging_face import export_hugging_face
 from concatmt.model.directory import save_model
 from concatmt.text.moses_bpe import MosesBpeConfig
 from concatmt.text.pipeline import Languages, TextSettings, learn_pipeline
 from tests.fuzz.damage import Hashes
 from tests.fuzz.oracle import Command, Done, run
-from tests.unit.decoding.models import make_model, write_model
+from tests.unit.decoding.models import MARIAN, make_model, make_pipeline, write_model
 from tests.unit.training.tiny import ARCHITECTURE, TRAINING
 
 WORDS = 12
+SHARED = Path(__file__).parents[3] / "shared"
 Documents = list[tuple[list[str], list[str]]]  # sentences of both sides
 QUICK = ("--beam", "2", "--threads", "1", "--length-factor", "0", "--length-constant", "6")
 SYSTEM = "s3to3+cd"
@@ -37,6 +39,7 @@ class Workbench:
     folder: Path
     hashes: dict[str, Hashes] = field(default_factory=dict)
     given: dict[str, bytes] = field(default_factory=dict)  # what the undamaged ones give
+    foreign: list[str] = field(default_factory=list)  # models of other toolkits
 
     def __truediv__(self, name: str) -> Path:
         return self.folder / name
@@ -78,6 +81,7 @@ def make_workbench(folder: Path) -> Workbench:
     bench.given["weights"] = (bench / "longer" / "model" / "model.safetensors").read_bytes()
     write_model(bench / "pieces")
     _write_bpe_model(bench)
+    _write_foreign_models(bench)
     _write_texts(bench, draw)
     for model in ("run/model", "pieces", "bpe"):
         done = _succeed(bench, "translate", model, "in.txt", *QUICK)
@@ -129,6 +133,22 @@ def _write_bpe_model(bench: Workbench) -> None:
     size = max(len(pipeline.source), len(pipeline.target))
     assert len(pipeline.source) == len(pipeline.target) == size
     save_model(bench / "bpe", make_model("s3to3", size, 16), lambda f: pipeline.save(f / "text"))
+
+
+def _write_foreign_models(bench: Workbench) -> None:
+    """A MarianMT directory that we export; Marian's own comes from the shared data, if there."""
+    pipeline = make_pipeline()
+    kind = "shared" if pipeline.joint else "decoder-tied"
+    model = make_model("base", len(pipeline.target), 16, embeddings=kind, **MARIAN)
+    export_hugging_face(model, pipeline, bench / "huggingface")
+    bench.foreign.append("huggingface")
+    golden = Path(os.environ.get("CONCATMT_SHARED", SHARED)) / "golden-marian" / "swish-opus"
+    if golden.is_dir():
+        (bench / "marian").mkdir()
+        for path in golden.iterdir():
+            if path.name.startswith(("model", "vocab")) or path.suffix == ".spm":
+                (bench / "marian" / path.name).write_bytes(path.read_bytes())
+        bench.foreign.append("marian")
 
 
 def _write_texts(bench: Workbench, draw: random.Random) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concatmt.errors import UserError
+from concatmt.files import check_regular
 from concatmt.text.vocabulary import SPECIALS, Vocabulary
 
 BOS, PAD, EOS, UNK = range(4)
@@ -32,6 +33,7 @@ class Dictionary:
         """Read a `dict.*.txt`: `symbol count` a line, in the order of the ids."""
         symbols, counts = list(NAMES), [0] * len(NAMES)
         places = {symbol: place for place, symbol in enumerate(symbols)}
+        check_regular(path)
         try:
             lines = path.read_text(encoding="utf-8").split("\n")
         except UnicodeDecodeError as error:

@@ -16,7 +16,7 @@ from torch import Tensor
 from concatmt.convert.imported import PAPERS, Imported, licence_of, marian_pipeline
 from concatmt.convert.weights import NEVER, Rows, Weights, build, stack_blocks
 from concatmt.errors import UserError
-from concatmt.files import read_json
+from concatmt.files import check_regular, read_json
 from concatmt.model.card import CARRIED, Origin
 from concatmt.model.config import Architecture, ModelConfig, StackConfig, SystemConfig
 from concatmt.model.encodings import PositionConfig, sinusoid
@@ -311,6 +311,7 @@ NAMES = {
 
 
 def _bytes(path: Path) -> bytes:
+    check_regular(path)
     try:
         return path.read_bytes()
     except FileNotFoundError as error:

@@ -29,6 +29,7 @@ from concatmt.text.pipeline import TextPipeline
 
 AT_A_TIME = 32  # sentences in a pass
 TO_CHOOSE = 64  # sentences by which a head is chosen
+LONGEST = 512  # tokens on a side; what is longer, no sentence, would take time with its square
 FEWEST_WORDS = 40  # target words, below which the choice would be chance
 
 
@@ -61,9 +62,15 @@ class WordAligner:
 
     @torch.inference_mode()
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Alignment]:
-        """Of each (sentence, translation) the words that belong together, as `word_spans`."""
-        made = {number: self._pair(*pair) for number, pair in enumerate(pairs) if all(pair)}
-        made = {number: pair for number, pair in made.items() if pair.source and pair.target}
+        """Of each (sentence, translation) the words that belong together, as `word_spans`.
+
+        None of those that are too long.
+        """
+        made = {
+            number: pair
+            for number, texts in enumerate(pairs)
+            if all(texts) and (pair := self._pair(*texts)) is not None
+        }
         head = self.head or self._chosen(list(made.values())[:TO_CHOOSE])
         found: list[Alignment] = [()] * len(pairs)
         order = sorted(made, key=lambda number: (len(made[number].source), number))
@@ -76,8 +83,10 @@ class WordAligner:
                     found[number] = tuple(sorted({*links, *pair.marks}))
         return found
 
-    def _pair(self, source: str, target: str) -> _Pair:
+    def _pair(self, source: str, target: str) -> _Pair | None:
         ids = self.text.source.encode(source), self.text.target.encode(target)
+        if not all(0 < len(of_side) <= LONGEST for of_side in ids):
+            return None
         words = word_spans(source), word_spans(target)
         of_source = _parts(source, words[0], ids[0], self.text.source)
         of_target = _parts(target, words[1], ids[1], self.text.target).T

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from concatmt.errors import UserError
-from concatmt.files import write_text
+from concatmt.files import check_regular, write_text
 
 JOINER = "@@"
 WORD_END = "</w>"
@@ -21,7 +21,11 @@ Merge = tuple[str, str]
 
 def read_codes(path: Path) -> list[Merge]:
     """Read a code file of subword-nmt (version 0.2), the most important merge first."""
-    lines = path.read_text(encoding="utf-8").split("\n")
+    check_regular(path)
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 at byte {error.start}") from error
     if not lines[0].startswith("#version:"):
         raise UserError(
             f"{path}: not a BPE code file of version 0.2: the first line is not {HEADER!r}"

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from concatmt.errors import UserError
+from concatmt.files import check_regular
 
 Span = tuple[int, int]
 
@@ -47,6 +48,7 @@ def sentence_spans(text: str, language: str, abbreviations: Iterable[str] = ()) 
 
 def read_abbreviations(path: Path) -> frozenset[str]:
     """A file of abbreviations, one a line, with or without their full stop."""
+    check_regular(path)
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:

@@ -59,3 +59,10 @@ def test_words_that_are_nobodys_best_are_linked_to_their_own_best() -> None:
 
 def test_marks_that_both_sides_have_equally_often_are_linked_in_order() -> None:
     assert _same_marks("a, b, c.", "x, y z, w!") == ((1, 1), (3, 4))
+
+
+def test_what_is_too_long_for_a_sentence_has_no_links(model_folder: Path) -> None:
+    model = LoadedModel.load(model_folder)
+    long = '"' * 20_000  # each mark a word: a table of all pairs would take gigabytes
+    aligner = WordAligner(model.engine, model.text, Head(1, 0, True))
+    assert aligner.align([(long, "a"), ("a", long), *PAIRS])[:2] == [(), ()]

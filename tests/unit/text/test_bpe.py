@@ -105,3 +105,12 @@ def test_a_bad_code_file_is_refused(tmp_path: Path, content: str, message: str) 
     (tmp_path / "codes").write_text(content)
     with pytest.raises(UserError, match=message):
         read_codes(tmp_path / "codes")
+
+
+def test_codes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "codes").write_bytes(b"#version: 0.2\na \xff\n")
+    with pytest.raises(UserError, match="codes: not UTF-8 at byte 16"):
+        read_codes(tmp_path / "codes")
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    with pytest.raises(UserError, match="endless: not a regular file"):
+        read_codes(tmp_path / "endless")
