@@ -36,6 +36,7 @@ OUT_OF_MEMORY = "out of memory; use smaller batches or a smaller model, or split
 # module says what the verb does.
 VERBS = (
     *("prepare", "train", "translate", "score", "evaluate", "convert", "serve", "testbed", "paper"),
+    "doctor",
     *("attention", "compare", "context-use", "contrast", "export", "export-ctranslate2"),
     *("figure", "import-fairseq", "perturb", "show", "stats", "sweep"),
 )

@@ -187,9 +187,14 @@ def _times_as_fast() -> float:
     return sums[0] / sums[1]
 
 
-def _file() -> Path:
+def cache_folder() -> Path:
+    """Of this user."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "concatmt" / MEASURED
+    return Path(home) / "concatmt"
+
+
+def _file() -> Path:
+    return cache_folder() / MEASURED
 
 
 def _key(threads: int) -> str:

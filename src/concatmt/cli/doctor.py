@@ -1,0 +1,22 @@
+"""`concatmt doctor`: what this installation and this machine have, and what is wrong with it."""
+
+import typer
+
+from concatmt.cli.app import app
+
+
+@app.command()
+def doctor() -> None:
+    """Show versions, processor, kernels, GPU, extras and cache; exit code 1 if there is a problem.
+
+    **Examples**
+
+        concatmt doctor
+    """
+    from concatmt.setup.doctor import examine
+
+    facts = examine()
+    for fact in facts:
+        print(fact)
+    if any(fact.problem for fact in facts):
+        raise typer.Exit(1)
