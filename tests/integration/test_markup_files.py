@@ -81,7 +81,7 @@ def test_folders_and_several_files_go_to_a_folder(run: Run, model: Path, tmp_pat
         (["film.srt", "--output", "out.srt", "--context-file", "none.txt"], "none.txt"),
         (["film.srt", "--output", "out.srt", "--context-translation", "a"], "--context-file"),
         (["film.srt", "--output", "out.srt", "--abbreviations", "none.txt"], "none.txt"),
-        (["film.srt", "notes.pdf", "--output", "out"], "known are .srt"),
+        (["film.srt", "notes.pdf", "--output", "out"], "known are .ass, .docx"),
         (["empty", "--output", "out"], "no files in it"),
         (["none.srt", "--output", "out"], "no such file"),
     ],

@@ -10,6 +10,7 @@ from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Hypothesis, Window
 from concatmt.decoding.search import Search
+from concatmt.decoding.term_search import TermSearch
 from concatmt.decoding.threads import in_threads
 
 
@@ -25,7 +26,9 @@ def translate_windows(
     batches = plan([window.cost for window in windows], pool)
 
     def run(batch: list[int]) -> list[list[Hypothesis]]:
-        return Search(engine, search).run([windows[i] for i in batch], [wanted] * len(batch))
+        some = [windows[i] for i in batch]
+        strategy = TermSearch(engine, search) if any(window.terms for window in some) else None
+        return Search(engine, search, strategy=strategy).run(some, [wanted] * len(some))
 
     for batch, hypotheses in zip(batches, in_threads(run, batches, pool.threads), strict=True):
         for i, of_window in zip(batch, hypotheses, strict=True):

@@ -3,6 +3,7 @@
 The command line makes its options from these classes, so importing them must stay quick: no torch.
 """
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -98,6 +99,10 @@ class TranslateConfig(Settings):
     )
     # Context is left out first when a window is longer.
     max_tokens: int = Field(default=512, ge=2, description="Longest source window, in tokens.")
+    glossary: Path | None = Field(
+        default=None,
+        description="Terms and the forms that translate them, in columns: the search must use one.",
+    )
     nbest: Count = Field(default=1, description="Translations of each sentence, in JSONL.")
     pool: PoolConfig = PoolConfig()
 

@@ -15,6 +15,7 @@ class Window:
     source: Sequence[Sentence]
     forced: Sequence[Sentence] = ()  # of all sentences but the last, or none
     number: int = 0  # which window it is, so that samples do not depend on the batch
+    terms: tuple[tuple[tuple[int, ...], ...], ...] = ()  # forms of each term that must come out
 
     @property
     def cost(self) -> int:

@@ -34,15 +34,20 @@ class Search:
     """Windows, searched side by side."""
 
     def __init__(
-        self, engine: Engine, config: SearchConfig, rule: type[Boundaries] | None = None
+        self,
+        engine: Engine,
+        config: SearchConfig,
+        rule: type[Boundaries] | None = None,
+        strategy: Strategy | None = None,
     ) -> None:
-        """`rule`: what may come next, by default that of the configuration."""
+        """`rule`: what may come next; `strategy`: how it is chosen; else as configured."""
         if config.beam > engine.candidate_limit:
             size = engine.config.target_vocabulary
             raise UserError(f"beam {config.beam}: larger than the model's vocabulary of {size}")
         self.engine, self.config = engine, config
         self.rule = rule or (Boundaries if config.constrained else Free)
-        self.strategy: Strategy = (Sampling if config.sample else BeamSearch)(engine, config)
+        kind = Sampling if config.sample else BeamSearch
+        self.strategy: Strategy = strategy or kind(engine, config)
         self.steps = 0
         self.beams: Beams | None = None
         self.inputs: Inputs  # of the next step, one for each row of `beams`

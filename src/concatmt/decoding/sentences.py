@@ -7,18 +7,21 @@ policy, and an empty translation gives way to the source. Does not know document
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from concatmt.corpus.lines import CONTROL
 from concatmt.decoding.batches import translate_windows
 from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.glossary import Glossary, Term, token_forms
 from concatmt.decoding.hypotheses import Hypothesis, Window
 from concatmt.decoding.translation import Alternative, History, Report, Translation
 from concatmt.errors import UserError
 from concatmt.text.pipeline import TextPipeline
 from concatmt.text.vocabulary import UNK
+
+TERM_BEAM = 10  # of a search that aims at terms: its beam is shared among more and less of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,21 @@ class Task:
     sentence: str
     ids: list[int]
     windows: list[Window]
+    terms: list[Term] = field(default_factory=list)  # of the glossary
 
 
 class SentenceTranslator:
     """Sentences, with the history of each, to translations."""
 
-    def __init__(self, engine: Engine, text: TextPipeline, config: TranslateConfig) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        text: TextPipeline,
+        config: TranslateConfig,
+        glossary: Glossary | None = None,
+    ) -> None:
         self.engine, self.text, self.config = engine, text, config
+        self.glossary = glossary
 
     def task(self, sentence: str, history: History, report: Report) -> Task:
         """What has to be searched for `sentence`."""
@@ -53,19 +64,27 @@ class SentenceTranslator:
         while sum(map(len, source)) + len(source) > self.config.max_tokens:
             source, forced = source[1:], forced[1:]
         report.trimmed += len(source) < before
-        return Task(sentence, ids, [self._window(source, forced)])
+        terms = self.glossary.found_in(sentence) if self.glossary else []
+        return Task(sentence, ids, [self._window(source, forced)], terms)
 
     def translate(self, tasks: Sequence[Task], report: Report, threads: int) -> list[Translation]:
         """The translation of each task's sentence; none depends on another."""
         windows = [window for task in tasks for window in task.windows]
         pool = self.config.pool.model_copy(update={"threads": threads})
         found = translate_windows(self.engine, windows, self.config.search, pool, self.config.nbest)
-        hypotheses = iter(self._mended(windows, found, report))
-        return [self._translation(task, _hypotheses_of(task, hypotheses), report) for task in tasks]
+        mended = iter(self._mended(windows, found, report))
+        of_tasks = [_hypotheses_of(task, mended) for task in tasks]
+        self._honour_terms(tasks, of_tasks, report)
+        return [
+            self._translation(task, hypotheses, report)
+            for task, hypotheses in zip(tasks, of_tasks, strict=True)
+        ]
 
     def finish(self, task: Task, found: list[list[Hypothesis]], report: Report) -> Translation:
         """The translation of one sentence, of what was found for each of its windows."""
-        return self._translation(task, self._mended(task.windows, found, report), report)
+        mended = self._mended(task.windows, found, report)
+        self._honour_terms([task], [mended], report)
+        return self._translation(task, mended, report)
 
     def _window(self, source: list[list[int]], forced: list[list[int]]) -> Window:
         if self.config.mode == "redecode":
@@ -108,6 +127,39 @@ class SentenceTranslator:
             constrained = search.model_copy(update={"constrained": True})
             self._replace(found, wrong, windows, constrained)
         return found
+
+    def _honour_terms(
+        self, tasks: Sequence[Task], found: Sequence[list[list[Hypothesis]]], report: Report
+    ) -> None:
+        """Search again, for the terms, where a translation lacks one that its sentence has."""
+        lacking = [
+            place
+            for place, task in enumerate(tasks)
+            if task.terms and self._count_terms(task, found[place][0]) < len(task.terms)
+        ]
+        if lacking and not self.config.search.sample:
+            beam = max(self.config.search.beam, TERM_BEAM)
+            search = self.config.search.model_copy(update={"beam": beam})
+            pool = self.config.pool.model_copy(update={"threads": 1})
+            windows = []
+            for place in lacking:
+                forms = tuple(token_forms(t, self.text.target) for t in tasks[place].terms)
+                windows.append(replace(tasks[place].windows[0], terms=forms))
+            again = translate_windows(self.engine, windows, search, pool, self.config.nbest)
+            for place, new in zip(lacking, again, strict=True):
+                task, old = tasks[place], found[place][0]
+                new.sort(key=lambda one: (-self._count_terms(task, [one]), -one.score))
+                if self._count_terms(task, new) > self._count_terms(task, old):
+                    found[place][0] = new
+        for task, of_windows in zip(tasks, found, strict=True):
+            for term in task.terms:
+                text = self._text(of_windows[0][0].sentences[-1])
+                report.count_term(term.source, 1, int(term.is_in(text)))
+
+    def _count_terms(self, task: Task, hypotheses: Sequence[Hypothesis]) -> int:
+        """How many terms of a sentence its best translation has."""
+        text = self._text(hypotheses[0].sentences[-1])
+        return sum(term.is_in(text) for term in task.terms)
 
     def _replace(
         self,

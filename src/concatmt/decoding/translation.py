@@ -53,11 +53,20 @@ class Report:
     long: int = 0  # sentences longer than max_tokens
     trimmed: int = 0  # windows that lost context because they were too long
     copied: int = 0  # sentences whose translation came out empty
+    terms: dict[str, list[int]] = field(default_factory=dict)  # of a glossary: found, honoured
 
     def add(self, other: "Report") -> None:
         """Count `other` too."""
         for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+            if name != "terms":
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+        for term, (found, honoured) in other.terms.items():
+            self.count_term(term, found, honoured)
+
+    def count_term(self, term: str, found: int, honoured: int) -> None:
+        """A term of the glossary was in so many sentences, and in so many translations."""
+        before = self.terms.get(term, [0, 0])
+        self.terms[term] = [before[0] + found, before[1] + honoured]
 
     def messages(self, config: TranslateConfig) -> list[str]:
         """One line for each thing that happened."""
@@ -74,7 +83,13 @@ class Report:
             (self.trimmed, f"windows lost context to stay within {config.max_tokens} tokens"),
             (self.copied, "translations came out empty: the source was copied"),
         )
-        return lines + [f"{count:,} {text}" for count, text in told if count]
+        lines += [f"{count:,} {text}" for count, text in told if count]
+        if self.terms:
+            found, honoured = (sum(counts) for counts in zip(*self.terms.values(), strict=True))
+            lines.append(f"glossary: {honoured:,} of {found:,} terms honoured")
+            for term, (of, kept) in sorted(self.terms.items()):
+                lines.append(f"glossary: {term}: {kept} of {of}")
+        return lines
 
 
 @dataclass

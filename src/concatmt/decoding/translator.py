@@ -12,6 +12,7 @@ from pathlib import Path
 from concatmt.decoding.clients import Stream
 from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.glossary import Glossary
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.scheduler import search_for
 from concatmt.decoding.sentences import SentenceTranslator, Task
@@ -49,7 +50,8 @@ class Translator:
         context = size - 1 if self.config.context is None else self.config.context
         check_window(engine.config, context + 1)
         self.context = context
-        self.sentences = SentenceTranslator(engine, text, self.config)
+        glossary = None if self.config.glossary is None else Glossary.read(self.config.glossary)
+        self.sentences = SentenceTranslator(engine, text, self.config, glossary)
         self.notes: list[str] = []  # what its user should know before anything is translated
 
     @classmethod
@@ -76,6 +78,7 @@ class Translator:
     def signature(self) -> Signature:
         """What it takes to get these translations."""
         config, search = self.config, self.config.search
+        glossary = self.sentences.glossary
         own = config.target_context if config.mode == "prefix" else "redecoded"
         return Signature(
             {
@@ -91,6 +94,7 @@ class Translator:
                 "max_length": f"{search.length_factor:g}x+{search.length_constant}",
                 "max_tokens": config.max_tokens,
                 "long": config.long,
+                "glossary": None if glossary is None else glossary.hash,
             }
         )
 

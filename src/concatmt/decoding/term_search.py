@@ -1,0 +1,170 @@
+"""A search that aims at given words: every hypothesis must have one form of each term to end.
+
+The beam is shared among hypotheses that have come equally far with their terms, as in dynamic beam
+allocation (Post and Vilar, 2018), so that those which already have a term do not push out those
+that will have it at a better place. What continues a form is always among the candidates.
+
+Shapes: B rows, H beams (1 at the first step), D dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from concatmt.decoding.beams import Beams, Choice
+from concatmt.decoding.config import SearchConfig
+from concatmt.decoding.engine import Engine
+from concatmt.text.vocabulary import SEPARATOR
+
+Forms = tuple[tuple[int, ...], ...]  # of one term, as tokens
+
+
+class Progress(NamedTuple):
+    """How far a hypothesis is."""
+
+    met: int  # terms that it has
+    begun: int  # tokens of a form that it is in the middle of
+    next: frozenset[int]  # tokens that begin or go on a form of a missing term
+
+
+def progress(tokens: Sequence[int], terms: Sequence[Forms]) -> Progress:
+    """What a translation so far has of the terms."""
+    missing = [forms for forms in terms if not any(_has(tokens, form) for form in forms)]
+    begun, follows = 0, set()
+    for form in (form for forms in missing for form in forms):
+        follows.add(form[0])
+        for length in range(1, len(form)):
+            if tuple(tokens[-length:]) == form[:length]:
+                begun = max(begun, length)
+                follows.add(form[length])
+    return Progress(len(terms) - len(missing), begun, frozenset(follows))
+
+
+def _has(tokens: Sequence[int], form: tuple[int, ...]) -> bool:
+    size = len(form)
+    return any(tuple(tokens[at : at + size]) == form for at in range(len(tokens) - size + 1))
+
+
+class _Option(NamedTuple):
+    score: float
+    parent: int
+    token: int
+
+
+class TermSearch:
+    """Chooses the next tokens of windows that have terms."""
+
+    def __init__(self, engine: Engine, config: SearchConfig) -> None:
+        self.engine, self.config = engine, config
+
+    def choose(self, beams: Beams, hidden: Tensor) -> Choice:
+        """What to continue (B, H, D) hidden states with."""
+        windows, given, _ = hidden.shape
+        flat = hidden.flatten(0, 1)
+        candidates = self.engine.candidates(flat, self.config.beam)
+        allowed = beams.boundaries.allowed()
+        last = beams.boundaries.separators == beams.boundaries.sentences[:, None] - 1
+        sofar = [
+            [self._progress(beams, row, beam, bool(last[row, beam])) for beam in range(given)]
+            for row in range(windows)
+        ]
+        aimed = self._aimed(flat, sofar)
+        words, scores = candidates.words.tolist(), candidates.scores.tolist()
+        separators, ends = candidates.separator.tolist(), candidates.end.tolist()
+        sums = beams.scores.tolist()
+        parents, tokens, totals = [], [], []
+        finished = torch.full((windows, given), -torch.inf)
+        for row in range(windows):
+            options: list[_Option] = []
+            for beam in range(given):
+                place, before = row * given + beam, sums[row][beam]
+                found = aimed.get(place, {})
+                if allowed.words[row, beam]:
+                    found = {**dict(zip(words[place], scores[place], strict=True)), **found}
+                else:
+                    found = {}
+                if allowed.separator[row, beam]:
+                    found = {**found, SEPARATOR: separators[place]}
+                options += [_Option(before + s, beam, token) for token, s in found.items()]
+            terms = beams.rows[row].window.terms
+            options = [option for option in options if option.score > -torch.inf]
+            chosen, rivals, share = self._shared(options, beams, row, terms, last[row].tolist())
+            for beam in range(given):
+                # One that lacks a term may end only where nothing else is possible.
+                whole = sofar[row][beam].met == len(terms) or not allowed.words[row, beam]
+                total = sums[row][beam] + ends[row * given + beam]
+                # As elsewhere an end must be among the best, here of those that have all terms.
+                better = sum(option.score > total for option in rivals)
+                if allowed.end[row, beam] and whole and better < share:
+                    finished[row, beam] = total
+            chosen += [_Option(-torch.inf, 0, SEPARATOR)] * (self.config.beam - len(chosen))
+            parents.append([option.parent for option in chosen])
+            tokens.append([option.token for option in chosen])
+            totals.append([option.score for option in chosen])
+        device = hidden.device
+        return Choice(
+            torch.tensor(parents, device=device),
+            torch.tensor(tokens, device=device),
+            torch.tensor(totals, device=device),
+            finished.to(device),
+        )
+
+    def _progress(self, beams: Beams, row: int, beam: int, last: bool) -> Progress:
+        """Of one hypothesis; before the last sentence there is nothing to aim at."""
+        if not last or not beams.rows[row].live:
+            return Progress(0, 0, frozenset())
+        return progress(self._sentence(beams, row, beam), beams.rows[row].window.terms)
+
+    def _sentence(self, beams: Beams, row: int, beam: int) -> list[int]:
+        """The tokens of the last sentence."""
+        tokens: list[int] = beams.tokens[row, beam, beams.rows[row].start :].tolist()
+        if SEPARATOR in tokens:
+            return tokens[len(tokens) - tokens[::-1].index(SEPARATOR) :]
+        return tokens
+
+    def _aimed(self, flat: Tensor, sofar: list[list[Progress]]) -> dict[int, dict[int, float]]:
+        """Log-probabilities of the tokens that begin or go on a form, by hypothesis."""
+        wanted = [one.next for of_row in sofar for one in of_row]
+        pairs = [(place, token) for place, of in enumerate(wanted) for token in sorted(of)]
+        found: dict[int, dict[int, float]] = {}
+        if pairs:
+            rows = torch.tensor([place for place, _ in pairs], device=flat.device)
+            tokens = torch.tensor([token for _, token in pairs], device=flat.device)
+            scores = self.engine.log_probs(flat, rows, tokens).tolist()
+            for (place, token), score in zip(pairs, scores, strict=True):
+                found.setdefault(place, {})[token] = score
+        return found
+
+    def _shared(
+        self,
+        options: list[_Option],
+        beams: Beams,
+        row: int,
+        terms: Sequence[Forms],
+        last: list[bool],
+    ) -> tuple[list[_Option], list[_Option], int]:
+        """The options that go on, those that have all terms, and each group's share of the beam.
+
+        A group has come equally far with its terms.
+        """
+        banks: dict[tuple[int, int], list[_Option]] = {}
+        sentences = [self._sentence(beams, row, beam) for beam in range(len(last))]
+        options.sort(key=lambda option: -option.score)
+        for option in options:
+            after = [*sentences[option.parent], option.token]
+            here = last[option.parent] and option.token != SEPARATOR
+            done = progress(after, terms) if here else Progress(0, 0, frozenset())
+            banks.setdefault((done.met, done.begun), []).append(option)
+        size = self.config.beam
+        share = max(1, size // max(1, len(banks)))
+        chosen = [option for key in sorted(banks, reverse=True) for option in banks[key][:share]]
+        chosen = chosen[:size]
+        taken = set(chosen)
+        rest = (option for option in options if option not in taken)
+        chosen += [option for option, _ in zip(rest, range(size - len(chosen)), strict=False)]
+        whole = [option for key in banks if key[0] == len(terms) for option in banks[key]]
+        return sorted(chosen, key=lambda option: -option.score), whole, share
