@@ -13,7 +13,7 @@ short="--set training.optimiser.cooldown=[1400,2000] --set training.max_updates=
 
 tell "A few documents of our own, as a model sees them"
 say concatmt prepare examples/sample/sample.yaml --output demo/sample
-say concatmt show demo/sample --first 2 --count 1
+say concatmt inspect show demo/sample --first 2 --count 1
 
 tell "The discourse testbed: documents in which some sentences need another one"
 say concatmt testbed --pair en-ru --output demo/testbed --seed 1 --documents 20000 --density 1 \
@@ -35,7 +35,7 @@ head -n 40 demo/testbed/test.en > demo/input.en
 for system in $systems; do
     say concatmt translate "$runs/$system/model" demo/input.en --output "demo/$system.ru"
 done
-say concatmt compare demo/input.en demo/base.ru demo/s4to4+cd.ru demo/s4to4+cd+lrn+pers+pse.ru \
+say concatmt inspect compare demo/input.en demo/base.ru demo/s4to4+cd.ru demo/s4to4+cd+lrn+pers+pse.ru \
     --differing
 
 tell "Which translation is right? The sentence-level model can only guess"

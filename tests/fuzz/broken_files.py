@@ -40,7 +40,7 @@ def model_file(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
         command = ("score", "model", "in.txt", "--target", "in.txt", "--threads", "1")
     if verb == "contrast":
         copy(bench / "ours.jsonl", folder / "ours.jsonl")
-        command = ("contrast", "model", "ours.jsonl", "--threads", "1")
+        command = ("score", "model", "ours.jsonl", "--threads", "1")
 
     def check(done: Sequence[Done]) -> str | None:
         if verb != "translate":
@@ -78,9 +78,9 @@ def store_file(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
     store = copy(bench / "store", folder / "store")
     what, hidden = _damage(draw, bench, "store", store)
     verb = draw.choice(["show", "show", "stats", "train"])
-    command: tuple[str, ...] = ("show", "store", "--count", "200")
+    command: tuple[str, ...] = ("inspect", "show", "store", "--count", "200")
     if verb == "stats":
-        command = ("stats", "store", "--verify")
+        command = ("inspect", "stats", "store", "--verify")
     if verb == "train":
         copy(bench / "c.yaml", folder / "c.yaml")
         command = (

@@ -101,7 +101,7 @@ def contrastive_set(draw: random.Random, bench: Workbench, folder: Path) -> Tria
     verb = draw.choice(["contrast", "contrast", "evaluate", "expected"])
     if verb == "contrast":
         copy(bench / "run/model", folder / "model")
-        arguments = ["contrast", "model", name, "--output", "out", "--threads", "1"]
+        arguments = ["score", "model", name, "--output", "out", "--threads", "1"]
     elif verb == "evaluate":
         copy(bench / "run", folder / "run")
         arguments = ["evaluate", "run", "--on", name, "--measure", "contrastive", "--output", "out"]

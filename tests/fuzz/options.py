@@ -63,16 +63,16 @@ SYSTEMS = (
 OUTPUTS = ("", "model", "in.txt", "/dev/null", "/dev/full", "c.yaml/x", "x" * 300)
 # Asked for in good faith these take as long as they take, or all the memory there is.
 ENDLESS = {"--samples", "--documents", "--workers", "--length-constant", "--length-factor"}
+ENDLESS |= {"--rates", "--seeds", "--jobs"}
 LARGE = ("2147483648", "9223372036854775808", "1" + "0" * 30, "1e308", "inf", "1000", "1e3")
 BASES: dict[str, tuple[str, ...]] = {
     "prepare": ("c.yaml", "--output", "out", "--workers", "1"),
     "train": ("c.yaml", "--data", "store", "--system", SYSTEM, "--output", "out"),
     "translate": ("model", "in.txt", "--output", "out", "--length-factor", "0"),
     "score": ("model", "in.txt", "--target", "in.txt", "--output", "out"),
-    "contrast": ("model", "ours.jsonl", "--output", "out"),
     "evaluate": ("items.jsonl", "--output", "out"),
-    "show": ("store",),
-    "stats": ("store",),
+    "inspect show": ("store",),
+    "inspect stats": ("store",),
 }
 
 
@@ -81,7 +81,10 @@ def odd_option(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
     _lay_out(bench, folder)
     verb = draw.choice(list(BASES))
     known = parameters(verb)
-    arguments = [verb, *BASES[verb]]
+    base = BASES[verb]
+    if verb == "score" and draw.random() < 0.5:
+        base = ("model", "ours.jsonl", "--output", "out")
+    arguments = [*verb.split(), *base]
     for parameter in draw.sample(known, min(len(known), draw.choice([1, 1, 2]))):
         _vary(draw, arguments, parameter)
     if draw.random() < 0.05:
@@ -96,7 +99,7 @@ def odd_setting(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
     _lay_out(bench, folder)
     verb = draw.choice(["prepare", "train", "train"])
     keys = [key for key in _keys(Config) if key.startswith("training.") == (verb == "train")]
-    arguments = [verb, *BASES[verb]]
+    arguments = [*verb.split(), *BASES[verb]]
     for _ in range(draw.choice([1, 1, 2])):
         key = draw.choice(keys)
         value = draw.choice((*NUMBERS, *VALUES, *PATHS))
@@ -133,11 +136,13 @@ class Parameter:
 
 def parameters(verb: str) -> list[Parameter]:
     """All that a command takes."""
-    load_verb(verb)
-    functions = [one.callback for one in app.registered_commands if one.callback is not None]
+    load_verb(verb.split()[0])
+    groups = [one.typer_instance for one in app.registered_groups]
+    commands = [one for group in (app, *groups) if group for one in group.registered_commands]
+    functions = [one.callback for one in commands if one.callback is not None]
     names = {function.__name__: function for function in functions}
     found = []
-    for name, hint in typing.get_type_hints(names[verb], include_extras=True).items():
+    for name, hint in typing.get_type_hints(names[verb.split()[-1]], include_extras=True).items():
         if name == "return":
             continue
         info = next(

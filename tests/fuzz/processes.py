@@ -36,9 +36,9 @@ def odd_streams(draw: random.Random, bench: Workbench, folder: Path) -> Trial:
     verbs: list[tuple[str, ...]] = [
         ("translate", "model", "in.txt", *QUICK),
         ("translate", "model", *QUICK),
-        ("show", "store", "--count", "1000"),
+        ("inspect", "show", "store", "--count", "1000"),
         ("score", "model", "in.txt", "--target", "in.txt", "--threads", "1"),
-        ("stats", "store"),
+        ("inspect", "stats", "store"),
         (),
         ("--version",),
     ]

@@ -87,11 +87,11 @@ def make_workbench(folder: Path) -> Workbench:
         done = _succeed(bench, "translate", model, "in.txt", *QUICK)
         bench.given[model] = done.stdout
     for system in ("run", "longer"):
-        _succeed(bench, "contrast", f"{system}/model", "ours.jsonl", "--output", f"{system}.items")
+        _succeed(bench, "score", f"{system}/model", "ours.jsonl", "--output", f"{system}.items")
         (bench / f"{system}.items").rename(bench / f"{system}-items.jsonl")
     _succeed(bench, "translate", "run/model", "ours.jsonl", *QUICK, "--format", "jsonl",
              "--input-format", "jsonl", "--output", "translated.jsonl")  # fmt: skip
-    bench.given["show"] = _succeed(bench, "show", "store", "--count", "200").stdout
+    bench.given["show"] = _succeed(bench, "inspect", "show", "store", "--count", "200").stdout
     _interrupt_translation(bench)
     for name in ("store", "run", "run/model", "pieces", "bpe"):
         bench.hashes[name] = Hashes.of(bench / name)

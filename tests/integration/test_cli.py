@@ -52,8 +52,8 @@ def test_help_starts_in_half_a_second_of_cpu_time() -> None:
     [
         (["nonsense"], "No such command 'nonsense'"),
         (["prepare"], "Missing argument 'config'. (see 'concatmt prepare --help')"),
-        (["stats", "nowhere"], "nowhere: not a store: it has no manifest.json"),
-        (["show", "nowhere", "-K", "0"], "Invalid value for"),
+        (["inspect", "stats", "nowhere"], "nowhere: not a store: it has no manifest.json"),
+        (["inspect", "show", "nowhere", "-K", "0"], "Invalid value for"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_exit_code_2(
@@ -66,7 +66,7 @@ def test_a_wrong_call_is_one_line_and_exit_code_2(
 
 
 def test_debug_shows_the_traceback(concatmt: Command) -> None:
-    assert "Traceback" in concatmt("stats", "nowhere", "--debug").stderr
+    assert "Traceback" in concatmt("inspect", "stats", "nowhere", "--debug").stderr
 
 
 def test_output_to_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

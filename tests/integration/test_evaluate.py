@@ -187,7 +187,10 @@ def test_a_perturbed_set_can_be_read_and_compared_with_its_original(
         for number in range(6)
     ]
     (tmp_path / "tv.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n", "utf-8")
-    done = concatmt("perturb", "tv.jsonl", "--context", "shuffled", "--output", "tv.shuffled.jsonl")
+    done = concatmt(
+        *("evaluate", "tv.jsonl", "--export", "perturbed", "--contexts", "shuffled"),
+        *("--output", "tv.shuffled.jsonl"),
+    )
     assert done.returncode == 0, done.stderr
     assert "6 items, 0 of them unchanged" in done.stderr
     one, other = (read_set(tmp_path / name) for name in ("tv.jsonl", "tv.shuffled.jsonl"))

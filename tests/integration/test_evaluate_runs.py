@@ -172,14 +172,18 @@ def test_attention_and_exports_run_from_the_command_line(
     contrapro |= {"ref pronoun": "b1", "errors": [{"contrastive": "b3 b2"}]}
     (tmp_path / "contrapro.json").write_text(json.dumps([contrapro] * 3), "utf-8")
     sides = ("--source", source, "--references", target)
+    cut = ("--window", "3", "--stride", "2")
     commands = [
-        ("attention", model, source, "--target", target, "--output", "attention.json"),
+        ("inspect", "attention", model, source, "--target", target, "--output", "attention.json"),
         ("translate", model, source, "--beam", "1", "--output", "out.de"),
-        ("export", "comet", "out.de", *sides, "--window", "3", "--stride", "2", "--output", "t"),
-        ("export", "muda", "out.de", *sides, "--output", "muda"),
-        ("export", "items", "contrapro.json", "--output", "items.jsonl"),
+        ("evaluate", "out.de", "--export", "comet", *sides, *cut, "--output", "t"),
+        ("evaluate", "out.de", "--export", "muda", *sides, "--output", "muda"),
+        ("evaluate", "contrapro.json", "--export", "items", "--output", "items.jsonl"),
         ("translate", model, "items.jsonl", "--format", "jsonl", "--output", "items.out.jsonl"),
-        ("export", "ctxpro", "items.out.jsonl", "--expected", "items.jsonl", "--output", "l.de"),
+        (
+            *("evaluate", "items.out.jsonl", "--export", "ctxpro"),
+            *("--expected", "items.jsonl", "--output", "l.de"),
+        ),
         ("evaluate", "items.out.jsonl", "--expected", "contrapro.json", "--wrong-forms", "ignored"),
     ]
     for command in commands:

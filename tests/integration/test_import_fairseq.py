@@ -1,4 +1,4 @@
-"""`concatmt import-fairseq` from the command line, on a checkpoint of the authors' code."""
+"""`concatmt convert` from the command line, on a checkpoint of the authors' code."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ def write(folder: Path, options: dict[str, object]) -> None:
 
 def run(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [
-        sys.executable, "-m", "concatmt", "import-fairseq", "checkpoint.pt",
+        sys.executable, "-m", "concatmt", "convert", "checkpoint.pt",
         "--source-dict", "dict.src.txt", "--target-dict", "dict.tgt.txt", "--output", "model",
     ]  # fmt: skip
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

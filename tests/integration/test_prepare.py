@@ -52,8 +52,8 @@ def test_prepare_prints_the_table_and_stats_prints_it_again(
         "| train  | source | 2    | 3     | 1.5 / 0.5 / 2 | 2.0 / 0.8 / 3 | 2.0 / 0.8 / 3        |"
     )
     assert row in prepared.stdout
-    assert row in concatmt("stats", "store").stdout
-    assert row in concatmt("stats", "store", "--verify").stdout
+    assert row in concatmt("inspect", "stats", "store").stdout
+    assert row in concatmt("inspect", "stats", "store", "--verify").stdout
 
 
 def test_a_corpus_without_boundaries_is_prepared_with_a_warning_that_names_the_remedy(
@@ -75,7 +75,7 @@ def test_a_corpus_without_boundaries_is_prepared_with_a_warning_that_names_the_r
 
 def test_show_prints_windows_with_segments_from_the_right(corpus: Path, concatmt: Command) -> None:
     concatmt("prepare", "c.yaml", "--output", "store")
-    shown = concatmt("show", "store", "--first", "1", "--count", "1").stdout
+    shown = concatmt("inspect", "show", "store", "--first", "1", "--count", "1").stdout
     assert shown.splitlines() == [
         "window 1: 2 sentences",
         "  k=2 source  a b c </s>",
@@ -100,7 +100,7 @@ def test_the_text_pipeline_of_another_store_can_be_used(corpus: Path, concatmt: 
     again = concatmt("prepare", "c.yaml", "--output", "other", "--text", "store")
     assert again.returncode == 0, again.stderr
     check_same(corpus / "store" / "text", corpus / "other" / "text")
-    assert "<unk>" in concatmt("show", "other", "--count", "1").stdout
+    assert "<unk>" in concatmt("inspect", "show", "other", "--count", "1").stdout
 
 
 def test_a_prepare_killed_at_any_time_leaves_nothing_and_can_be_run_again(

@@ -666,11 +666,11 @@ def test_a_store_without_validation_data_is_told(data: Path, tmp_path: Path) -> 
     assert not (tmp_path / "run").exists()
 
 
-def test_a_sweep_finds_the_best_rate_and_resumes(
+def test_a_grid_finds_the_best_rate_and_resumes(
     data: Path, tmp_path: Path, concatmt: Command
 ) -> None:
     config = write_config(tmp_path, max_updates=10)
-    arguments = ["sweep", config, "--data", data, "--system", "base", "--output", tmp_path / "s"]
+    arguments = ["train", config, "--data", data, "--system", "base", "--output", tmp_path / "s"]
     done = concatmt(*arguments, "--rates", "1e-5,1e-2")
     assert done.returncode == 0, done.stderr
     assert "| base   | 0.01 " in done.stdout

@@ -321,7 +321,7 @@ def test_contrast_writes_items_and_prints_accuracy_beside_chance(
         "orbit": "o",
     }
     (tmp_path / "set.jsonl").write_text(json.dumps(item) + "\n")
-    done = run("contrast", model, "set.jsonl", "--output", "items.jsonl")
+    done = run("score", model, "set.jsonl", "--output", "items.jsonl")
     assert done.returncode == 0, done.stderr
     assert "33.33" in done.stdout
     head, line = map(json.loads, (tmp_path / "items.jsonl").read_text().splitlines())
@@ -333,7 +333,7 @@ def test_contrast_writes_items_and_prints_accuracy_beside_chance(
     assert line["scores"][1] == pytest.approx(total / tokens)
     single = {**item, "candidates": ["Es ist alt."]}
     (tmp_path / "single.jsonl").write_text(json.dumps(single) + "\n")
-    assert "has one candidate" in run("contrast", model, "single.jsonl").stderr
+    assert "has one candidate" in run("score", model, "single.jsonl").stderr
 
 
 def test_score_gives_tokens_for_every_amount_of_context(

@@ -25,9 +25,7 @@ def accuracy(concatmt: Command, folder: Path, system: str, updates: int) -> floa
     trained = concatmt("train", "testbed", *where, *overrides, *limit)
     assert trained.returncode == 0, trained.stderr
     items = folder / f"{system}.jsonl"
-    scored = concatmt(
-        "contrast", f"{system}/model", "testbed/contrastive/tv.jsonl", "--output", items
-    )
+    scored = concatmt("score", f"{system}/model", "testbed/contrastive/tv.jsonl", "--output", items)
     assert scored.returncode == 0, scored.stderr
     _, *rows = map(json.loads, items.read_text().splitlines())
     return sum(row["verdict"] for row in rows) / len(rows)

@@ -11,6 +11,8 @@ from concatmt import plugins
 from concatmt.parallel import map_in_order
 from tests.conftest import Command
 
+STATS = ("inspect", "stats", "x")
+
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +66,7 @@ def test_what_is_wrong_with_a_plug_in_is_one_line(
 ) -> None:
     if source is not None:
         write(tmp_path, "mine.py", source)
-    for arguments in (["--plugin", "mine.py", "stats", "x"], ["stats", "x", "--plugin=mine.py"]):
+    for arguments in (["--plugin", "mine.py", *STATS], [*STATS, "--plugin=mine.py"]):
         failed = concatmt(*arguments)
         assert failed.returncode == 2
         assert failed.stderr.count("\n") == 1
@@ -72,10 +74,8 @@ def test_what_is_wrong_with_a_plug_in_is_one_line(
 
 
 def test_the_option_wants_a_value_and_is_left_alone_by_help(concatmt: Command) -> None:
-    assert (
-        concatmt("stats", "x", "--plugin").stderr == "concatmt: error: --plugin: give its value\n"
-    )
-    assert concatmt("--plugin", "nowhere.py", "stats", "--help").returncode == 0
+    assert concatmt(*STATS, "--plugin").stderr == "concatmt: error: --plugin: give its value\n"
+    assert concatmt("--plugin", "nowhere.py", "inspect", "stats", "--help").returncode == 0
 
 
 def seen(_: int) -> str:

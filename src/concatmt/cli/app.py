@@ -20,6 +20,7 @@ import typer.core
 
 from concatmt import __version__
 from concatmt.cli.help import HELP_ALL, group_help, options_table, verb_help
+from concatmt.cli.old_names import current
 from concatmt.errors import UserError
 from concatmt.plugins import load_plugins
 
@@ -35,10 +36,8 @@ OUT_OF_MEMORY = "out of memory; use smaller batches or a smaller model, or split
 # In the order in which people meet them. The module of a verb has its name; the first line of that
 # module says what the verb does.
 VERBS = (
-    *("prepare", "train", "translate", "score", "evaluate", "convert", "serve", "testbed", "paper"),
-    "doctor",
-    *("attention", "compare", "context-use", "contrast", "export", "export-ctranslate2"),
-    *("figure", "import-fairseq", "perturb", "show", "stats", "sweep"),
+    *("prepare", "train", "translate", "score", "evaluate", "inspect", "convert", "serve"),
+    *("testbed", "paper", "doctor"),
 )
 GLOBAL_OPTIONS = (
     ("--plugin FILE", "Load a plug-in, a file or a module; may be given several times."),
@@ -181,6 +180,7 @@ def main() -> None:
     arguments = ["--help" if argument == HELP_ALL else argument for argument in arguments]
     try:
         arguments, plugins = _taken(arguments, "--plugin")
+        arguments = current(arguments)
         if "--help" not in arguments and "-h" not in arguments:
             load_plugins(plugins)
         status = app(args=arguments, prog_name="concatmt", standalone_mode=False)

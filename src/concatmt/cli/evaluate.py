@@ -1,17 +1,29 @@
 """`concatmt evaluate`: figures with chance levels, intervals and tests."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import typer
 
 from concatmt.cli.app import app
-from concatmt.cli.options import SetOption
+from concatmt.cli.options import SetOption, leaves, options_of
+from concatmt.evaluation.config import EvaluateConfig
+from concatmt.evaluation.export_config import ExportConfig
 
-RUNS, FILES, BLEU = "Runs (with --on)", "Files", "Conventions and tests"
+RUNS, FILES, CONVENTIONS = "Runs (with --on)", "Files", "Conventions and tests"
+EXPORT = "Files for other tools"
+OPTIONS = ("measures", "wrong_forms", "conventions", "test", "samples")
 
 
 @app.command()
+@options_of(ExportConfig, "export", groups=dict.fromkeys(ExportConfig.model_fields, EXPORT))
+@options_of(
+    EvaluateConfig,
+    common=("measures",),
+    names={"measures": "measures --measure", "conventions": "convention"},
+    groups=dict.fromkeys(OPTIONS, CONVENTIONS),
+    without=tuple(path for path, _ in leaves(EvaluateConfig) if path not in OPTIONS),
+)
 def evaluate(
     systems: Annotated[
         list[str],
@@ -21,6 +33,8 @@ def evaluate(
             " translations or scores. Commas stand between seeds of one system.",
         ),
     ],
+    config: EvaluateConfig,
+    export: ExportConfig,
     on: Annotated[
         list[str] | None,
         typer.Option(
@@ -28,17 +42,6 @@ def evaluate(
             help="What runs are evaluated on: contrastive sets, folders of them, testbeds, texts"
             " as SOURCE,REFERENCE[,IDS], the test split of a configuration (YAML). May be given"
             " several times.",
-            rich_help_panel=RUNS,
-        ),
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measures",
-            "--measure",
-            metavar="NAME,...",
-            help="Only contrastive, generative, quality, perturbation, context-use or attention;"
-            " all that is possible by default.",
         ),
     ] = None,
     set_: SetOption = None,
@@ -61,25 +64,6 @@ def evaluate(
             rich_help_panel=FILES,
         ),
     ] = None,
-    wrong_forms: Annotated[
-        Literal["absent", "ignored"],
-        typer.Option(
-            help="Of generative accuracy: whether they must be absent.", rich_help_panel=BLEU
-        ),
-    ] = "absent",
-    convention: Annotated[
-        Literal["sentence", "document", "paper-en-ru", "paper-en-de"],
-        typer.Option(help="What BLEU is computed on, and how."),
-    ] = "sentence",
-    test: Annotated[
-        Literal["bs", "ar"],
-        typer.Option(
-            help="Of BLEU: paired bootstrap or approximate randomisation.", rich_help_panel=BLEU
-        ),
-    ] = "bs",
-    samples: Annotated[
-        int, typer.Option(min=1, help="Samples of that test.", rich_help_panel=BLEU)
-    ] = 1000,
     output: Annotated[
         Path | None,
         typer.Option(help="Folder for evaluation.html, evaluation.json and evaluation.md."),
@@ -106,22 +90,26 @@ def evaluate(
         concatmt evaluate s4to4.jsonl --expected testbed/expected.jsonl
 
         concatmt evaluate scores.jsonl --output context-use
+
+        concatmt evaluate out.de --export comet --source test.en --references test.de --output tsv
     """
+    from concatmt.cli.export import export as write_export
     from concatmt.errors import UserError
     from concatmt.evaluation import evaluate as run
-    from concatmt.evaluation.config import EvaluateConfig
     from concatmt.settings import overridden, parse_settings
 
-    chosen = [name.strip() for one in measures or () for name in one.split(",") if name.strip()]
-    conventions = [convention] if not on else list(dict.fromkeys((convention, "document")))
-    settings: dict[str, Any] = {
-        "measures": chosen or None,
-        "wrong_forms": wrong_forms,
-        "conventions": conventions,
-        "test": test,
-        "samples": samples,
-    }
-    config = parse_settings(EvaluateConfig, overridden(settings, set_ or []), "evaluate")
+    if export.export is not None:
+        files = [Path(system) for system in systems]
+        write_export(files, export, output, references, expected, documents)
+        return
+    if export != ExportConfig():
+        raise UserError("--source, --window, --stride, --contexts and --seed go with --export")
+    tree = config.model_dump(mode="json")
+    if config.conventions == EvaluateConfig().conventions and not on:
+        tree["conventions"] = ["sentence"]  # documents are measured where there are runs
+    elif on:
+        tree["conventions"] = list(dict.fromkeys((*config.conventions, "document")))
+    config = parse_settings(EvaluateConfig, overridden(tree, set_ or []), "evaluate")
     if not on:
         report = run.evaluate_files(systems, config, references, expected, documents)
     elif references is not None or expected is not None:

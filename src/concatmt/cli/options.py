@@ -56,6 +56,8 @@ class Setting:
             default = False
         elif kind == str | None:
             default = None
+            if typing.get_origin(self.field.annotation) is tuple or self._is_list:
+                kind = list[str] | None  # with commas between, or given several times
         option = typer.Option(self.flag, *self.others, help=help_text, rich_help_panel=self.group)
         return inspect.Parameter(
             self.name,
@@ -69,13 +71,20 @@ class Setting:
         kind = typing.get_origin(self.field.annotation) or self.field.annotation
         if kind is bool:
             return self.field.default != given
+        if isinstance(given, list):
+            parts = [part.strip() for one in given for part in one.split(",")]
+            return [part for part in parts if part] or None
         if given is None or not isinstance(given, str):
             return given
-        if kind is tuple:
-            return [part.strip() for part in given.split(",") if part.strip()]
         if isinstance(kind, type) and issubclass(kind, Mapping):
             return dict(self._pairs(given))
         return given
+
+    @property
+    def _is_list(self) -> bool:
+        """Whether it is a list or None."""
+        kinds = typing.get_args(self.field.annotation)
+        return any(typing.get_origin(kind) is tuple for kind in kinds)
 
     def _pairs(self, given: str) -> Iterator[tuple[str, str]]:
         for part in given.split(","):

@@ -1,16 +1,24 @@
 """`concatmt paper`: the paper's tables, ours beside them."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import typer
 
 from concatmt.cli.app import app
-from concatmt.cli.options import SetOption
+from concatmt.cli.options import SetOption, options_of
+from concatmt.training.launch import LaunchConfig
 
 
 @app.command()
+@options_of(
+    LaunchConfig,
+    "launch",
+    groups=dict.fromkeys(LaunchConfig.model_fields, "Where to run"),
+    without=("gpus",),
+)
 def paper(
+    launch: LaunchConfig,
     what: Annotated[
         str,
         typer.Argument(
@@ -25,10 +33,6 @@ def paper(
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Print what there is, run nothing.")
     ] = False,
-    launcher: Annotated[Literal["local", "slurm"], typer.Option(help="Where to run.")] = "local",
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, with local.")] = 2,
-    partition: Annotated[str, typer.Option(help="SLURM partition.")] = "",
-    minutes: Annotated[int, typer.Option(min=1, help="Time limit of a SLURM job.")] = 1440,
     results: Annotated[Path, typer.Option(help="Folder of results, one for each setting.")] = Path(
         "results"
     ),
@@ -77,8 +81,11 @@ def paper(
     elif what == "run":
         commands.run_one(setting, set_ or [], system, seed, rate, work, results)
     else:
-        cluster = {"timeout_min": minutes, **({"slurm_partition": partition} if partition else {})}
+        cluster: dict[str, Any] = {"timeout_min": launch.minutes}
+        if launch.partition:
+            cluster["slurm_partition"] = launch.partition
         request = commands.Request(
-            *(what, setting, seeds, launcher, jobs, cluster, work, results), tuple(set_ or ())
+            *(what, setting, seeds, launch.launcher, launch.jobs, cluster, work, results),
+            tuple(set_ or ()),
         )
         print(request.plan() if dry_run else request.printed() if as_is else request.table())

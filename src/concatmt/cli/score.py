@@ -1,7 +1,8 @@
-"""`concatmt score`: log-probs of given translations."""
+"""`concatmt score`: log-probabilities of given translations, and contrastive test sets."""
 
 import json
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -10,52 +11,130 @@ import typer
 
 from concatmt.cli.app import app
 from concatmt.cli.options import options_of
-from concatmt.decoding.config import PoolConfig
+from concatmt.decoding.config import ContrastConfig, PoolConfig
 
 PART = 512  # sentences at a time
+DOCUMENTS, SETS = "Documents", "Contrastive sets"
 
 
 @app.command()
 @options_of(
-    PoolConfig,
-    "pool",
-    names={"windows": "batch"},
-    groups={"windows": "Speed", "threads": "Speed"},
-    without=("tokens",),
+    ContrastConfig,
+    names={"pool.windows": "batch"},
+    groups={"pool": "Speed", **dict.fromkeys(("score", "scope", "ties", "target_context"), SETS)},
+    without=("context", "pool.tokens"),
 )
 def score(
     model: Annotated[Path, typer.Argument(help="A model directory.")],
-    pairs: Annotated[
-        Path, typer.Argument(help="Documents with translations: JSONL, TSV, or a text.")
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Contrastive sets (JSONL, Voita's or ContraPro's JSON), or one file of documents"
+            " with translations (JSONL, TSV, XLIFF, or a text with --target)."
+        ),
     ],
-    pool: PoolConfig,
-    target: Annotated[
-        Path | None, typer.Option(help="The translations of a text, line by line.")
-    ] = None,
+    config: ContrastConfig,
     output: Annotated[
-        Path | None, typer.Option(help="JSONL to write; standard output by default.")
-    ] = None,
-    input_format: Annotated[
-        str | None,
-        typer.Option(help="Of the input, as in 'prepare'; by the name of the file otherwise."),
+        Path | None,
+        typer.Option(help="JSONL to write; of documents, standard output by default."),
     ] = None,
     context: Annotated[
         list[int] | None,
-        typer.Option(min=0, help="Context sentences; give several to compare. All by default."),
+        typer.Option(
+            min=0, help="Context sentences; of documents, give several to compare. All by default."
+        ),
+    ] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option(help="The translations of a text, line by line.", rich_help_panel=DOCUMENTS),
+    ] = None,
+    input_format: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the input, as in 'prepare'; by the name of the file otherwise.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(help="ContraPro's folder of extracted subtitles.", rich_help_panel=SETS),
     ] = None,
     int8: Annotated[bool, typer.Option("--int8", help="8-bit linear layers, on the CPU.")] = False,
 ) -> None:
-    """Score given translations of documents, per sentence and per token.
+    """Score given translations: of documents token by token, of contrastive sets item by item.
 
-    Writes one line for each sentence and each amount of context: its tokens and their natural
-    log-probabilities. The mean over all sentences goes to standard error.
+    Of documents it writes one line for each sentence and each amount of context: its tokens and
+    their natural log-probabilities. Of sets it prints accuracy, chance level and number of items,
+    and writes every candidate's scores; the defaults are the paper's score.
 
     **Examples**
 
-        concatmt score model talks.jsonl --output scores.jsonl
-
         concatmt score model test.en --target test.de --context 0 --context 3 --output scores.jsonl
+
+        concatmt score model deixis_test.json lex_cohesion_test.json --output items.jsonl
+
+        concatmt score model contrapro.json --documents documents --ties wrong
     """
+    from concatmt.errors import UserError
+    from concatmt.evaluation.suite import kind_of
+
+    given = target is not None or input_format is not None
+    for path in inputs:
+        if not path.is_file() and str(path) != "-":
+            raise UserError(f"{path}: no such file")
+    of_documents = given or any(
+        path.suffix not in (".json", ".jsonl") or kind_of(path) == "documents" for path in inputs
+    )
+    if not of_documents:
+        if context and len(context) > 1:
+            raise UserError("--context: contrastive sets are scored with one amount of context")
+        chosen = config.model_copy(update={"context": context[0] if context else None})
+        _score_sets(model, inputs, chosen, output, documents, int8)
+        return
+    if len(inputs) > 1:
+        raise UserError("score: give one file of documents at a time")
+    if documents is not None:
+        raise UserError("--documents: belongs to contrastive sets")
+    _score_documents(model, inputs[0], target, input_format, context, output, config.pool, int8)
+
+
+def _score_sets(
+    model: Path,
+    paths: Sequence[Path],
+    config: ContrastConfig,
+    output: Path | None,
+    documents: Path | None,
+    int8: bool,
+) -> None:
+    from concatmt.decoding.contrast import Contrast
+    from concatmt.decoding.loading import LoadedModel
+    from concatmt.evaluation import items
+    from concatmt.evaluation.sets import read_set
+    from concatmt.progress import progress
+
+    read = [read_set(path, documents) for path in paths]
+    judge = Contrast(LoadedModel.load(model, int8), config)
+    with progress("score", sum(len(one.items) for one in read), "items") as bar:
+        answers = [items.answer_set(judge, one, bar) for one in read]
+    signature = items.sets_signature(judge, read)
+    if output is not None:
+        items.write_answers(output, signature, read, answers)
+    print(items.summary_table(read, [[one.verdict for one in of_set] for of_set in answers]))
+    for name, remark in items.remarks(read).items():
+        print(f"note: {name}: {remark}", file=sys.stderr)
+    print(f"signature: {signature}", file=sys.stderr)
+
+
+def _score_documents(
+    model: Path,
+    path: Path,
+    target: Path | None,
+    input_format: str | None,
+    context: Sequence[int] | None,
+    output: Path | None,
+    pool: PoolConfig,
+    int8: bool,
+) -> None:
     from concatmt.corpus.formats import format_of
     from concatmt.corpus.lines import ReadReport
     from concatmt.decoding.document_scores import DocumentScorer
@@ -69,7 +148,7 @@ def score(
     contexts = sorted(set(context or [loaded.engine.config.system.sentences - 1]))
     scorer = DocumentScorer(loaded, contexts, pool)
     report = ReadReport()
-    parts = read_parts(pairs, input_format or format_of(pairs), PART, report, target)
+    parts = read_parts(path, input_format or format_of(path), PART, report, target)
     totals = {amount: [0.0, 0] for amount in contexts}
     with ExitStack() as stack:
         file: TextIO = sys.stdout

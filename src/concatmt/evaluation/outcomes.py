@@ -67,7 +67,7 @@ class System:
 
 
 def read_items(path: Path) -> OutcomeFile:
-    """Read what `concatmt contrast --output` wrote."""
+    """Read what `concatmt score --output` wrote."""
     outcomes = []
     signature = None
     for number, line in enumerate(read_lines(path, ReadReport()), start=1):
@@ -79,7 +79,7 @@ def read_items(path: Path) -> OutcomeFile:
         if signature is None:
             if not isinstance(record, dict) or not isinstance(record.get("signature"), dict):
                 raise UserError(
-                    f"{where}: no signature; give a file that 'concatmt contrast --output' wrote"
+                    f"{where}: no signature; give a file that 'concatmt score --output' wrote"
                 )
             signature = Signature(record["signature"])
         else:
@@ -99,7 +99,7 @@ def _outcome(where: str, record: Any) -> Outcome:
         raise UserError(f"{where}: expected an object, found {type(record).__name__}")
     missing = [key for key in ("id", "verdict", "scores") if key not in record]
     if missing:
-        raise UserError(f"{where}: no {missing[0]!r}; score the set again with 'concatmt contrast'")
+        raise UserError(f"{where}: no {missing[0]!r}; score the set again with 'concatmt score'")
     scores, right = record["scores"], record["verdict"]
     if not isinstance(scores, list) or not all(_finite(score) for score in scores):
         raise UserError(f"{where}: the scores are not all numbers: {scores}; check the model")

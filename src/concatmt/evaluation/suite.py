@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from concatmt.corpus.document_marks import marks_beside
+from concatmt.corpus.formats import DEFAULT, format_of
 from concatmt.errors import UserError
 from concatmt.evaluation.expectations import Expectation, expectations_of, read_expectations
 from concatmt.evaluation.sets import ContrastiveSet, read_set
@@ -150,7 +151,7 @@ def _read_file(
     """A contrastive set, items with expected forms, or documents with references."""
     if not path.is_file():
         raise UserError(f"{path}: no such file or folder")
-    kind = _kind(path)
+    kind = kind_of(path)
     if kind == "expected":
         expected.append(_expected(path, documents))
         return
@@ -171,15 +172,17 @@ def test_set(content: ContrastiveSet, path: Path) -> TestSet:
     return TestSet(content.name, path, hash_text(repr(content.items)), content)
 
 
-def _kind(path: Path) -> Literal["set", "expected", "documents"]:
-    """By the keys of the first line, if it is JSONL."""
+def kind_of(path: Path) -> Literal["set", "expected", "documents"]:
+    """What a file holds: by its format, and if it is JSONL by the keys of its first line."""
     if path.suffix != ".jsonl":
-        return "set"
+        return "set" if format_of(path) == DEFAULT else "documents"
     with path.open(encoding="utf-8", errors="replace") as file:
         first = file.readline()
     if '"candidates"' in first or '"contrastive"' in first or '"src segment"' in first:
         return "set"
-    return "expected" if '"expected"' in first else "documents" if '"target"' in first else "set"
+    if '"expected"' in first:
+        return "expected"
+    return "documents" if '"target"' in first else "set"
 
 
 def _expected(path: Path, documents: Path | None) -> ExpectedForms:

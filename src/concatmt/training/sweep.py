@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 from concatmt.errors import UserError
 from concatmt.files import write_json
 from concatmt.progress import progress
+from concatmt.training.launch import LaunchConfig
 from concatmt.training.run import METRICS, Run
 
 
@@ -117,6 +118,16 @@ def run_on_cluster(
                 failed.append(trial)
             bar.advance()
     return failed
+
+
+def launch(commands: Sequence[tuple[R, list[str]]], folder: Path, config: LaunchConfig) -> list[R]:
+    """Run trials where the settings say; the failed ones."""
+    if config.launcher == "local":
+        return run_here(commands, config.jobs)
+    options: dict[str, Any] = {"timeout_min": config.minutes, "gpus_per_node": config.gpus}
+    if config.partition:
+        options["slurm_partition"] = config.partition
+    return run_on_cluster(commands, folder, "slurm", options)
 
 
 def summarise(done: Sequence[Trial], metric: str, output: Path) -> list[dict[str, Any]]:

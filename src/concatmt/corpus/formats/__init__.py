@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 
 from concatmt.corpus.formats.registry import (
+    DEFAULT,
     DocumentFormat,
     Reader,
     TwoFiles,
@@ -22,6 +23,7 @@ from concatmt.corpus.formats.registry import (
 )
 
 __all__ = [
+    "DEFAULT",
     "DocumentFormat",
     "Reader",
     "TwoFiles",

@@ -64,7 +64,7 @@ def judge(
         if sentences is None:
             raise UserError(
                 f"{file.path}: no document {one.item.id!r}; translate the items themselves, with"
-                " --format jsonl ('concatmt export items' makes documents of a set)"
+                " --format jsonl ('concatmt evaluate --export items' makes documents of a set)"
             )
         right = is_right(sentences[-1], one.expected, () if wrong_forms == "ignored" else one.wrong)
         outcomes.append(replace(one.item, right=float(right)))

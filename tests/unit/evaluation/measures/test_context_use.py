@@ -73,7 +73,10 @@ def test_the_command_prints_a_table_and_writes_every_token(
     concatmt: Command, tmp_path: Path
 ) -> None:
     write(tmp_path / "scores.jsonl", HEAD, *RECORDS)
-    done = concatmt("context-use", "scores.jsonl", "--output", "use.json", "--html", "use.html")
+    done = concatmt(
+        *("inspect", "context-use", "scores.jsonl"),
+        *("--output", "use.json", "--html", "use.html"),
+    )
     assert done.returncode == 0, done.stderr
     assert "| 1       | +1.000" in done.stdout
     found = json.loads((tmp_path / "use.json").read_text("utf-8"))

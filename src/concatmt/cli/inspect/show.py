@@ -1,14 +1,14 @@
-"""`concatmt show`: windows of a store, as the model will see them."""
+"""`concatmt inspect show`: windows of a store, as the model will see them."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from concatmt.cli.app import app
+from concatmt.cli.inspect import inspections
 
 
-@app.command()
+@inspections.command()
 def show(
     store: Annotated[Path, typer.Argument(help="A store.")],
     split: Annotated[str, typer.Option(help="Which split.")] = "train",
@@ -20,9 +20,9 @@ def show(
 
     **Examples**
 
-        concatmt show data
+        concatmt inspect show data
 
-        concatmt show data --split valid -K 3 --first 100 --count 2
+        concatmt inspect show data --split valid -K 3 --first 100 --count 2
     """
     from concatmt.corpus.store import Store
     from concatmt.corpus.windows import Windows

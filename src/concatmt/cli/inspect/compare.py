@@ -1,4 +1,4 @@
-"""`concatmt compare`: translations side by side."""
+"""`concatmt inspect compare`: translations side by side."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from concatmt.cli.app import app
+from concatmt.cli.inspect import inspections
 
 
-@app.command()
+@inspections.command()
 def compare(
     source: Annotated[Path, typer.Argument(help="The text that was translated.")],
     translations: Annotated[
@@ -25,14 +25,14 @@ def compare(
 
     **Examples**
 
-        concatmt compare talk.en base.ru s4to4.ru --differing
+        concatmt inspect compare talk.en base.ru s4to4.ru --differing
     """
     from concatmt.corpus.lines import ReadReport, read_lines
     from concatmt.errors import UserError
     from concatmt.evaluation.side_by_side import bold, side_by_side, starred
 
     if len(translations) < 2:
-        raise UserError("compare: give two translations or more")
+        raise UserError("inspect compare: give two translations or more")
     report = ReadReport()
     sources = list(read_lines(source, report))
     systems = []

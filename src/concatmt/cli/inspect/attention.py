@@ -1,4 +1,4 @@
-"""`concatmt attention`: how much attention stays in the current sentence."""
+"""`concatmt inspect attention`: how much attention stays in the current sentence."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from concatmt.cli.app import app
+from concatmt.cli.inspect import inspections
 
 
-@app.command()
+@inspections.command()
 def attention(
     model: Annotated[Path, typer.Argument(help="A model directory.")],
     pairs: Annotated[
@@ -32,7 +32,7 @@ def attention(
 
     **Examples**
 
-        concatmt attention model test.en --target test.de --output attention.json
+        concatmt inspect attention model test.en --target test.de --output attention.json
     """
     from concatmt.corpus.formats import format_of
     from concatmt.decoding.loading import LoadedModel

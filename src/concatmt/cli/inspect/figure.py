@@ -1,16 +1,17 @@
-"""`concatmt figure`: the paper's figures and pictures of the encodings, drawn anew."""
+"""`concatmt inspect figure`: the paper's figures and pictures of the encodings."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from concatmt.cli.app import Application, Group, app
+from concatmt.cli.app import Application, Group
+from concatmt.cli.inspect import inspections
 
 figures = Application(
     cls=Group, no_args_is_help=True, help="Draw a figure (needs the extra `plots`)."
 )
-app.add_typer(figures, name="figure")
+inspections.add_typer(figures, name="figure")
 
 
 @figures.command()
@@ -21,7 +22,7 @@ def pca(
 
     **Examples**
 
-        concatmt figure pca --output pca.svg
+        concatmt inspect figure pca --output pca.svg
     """
     from concatmt.paper.commands import pca as sentences
     from concatmt.paper.encoding_figures import draw_pca
@@ -38,7 +39,7 @@ def encodings(
 
     **Examples**
 
-        concatmt figure encodings --output pictures
+        concatmt inspect figure encodings --output pictures
     """
     from concatmt.paper.encoding_figures import draw_encoding, kinds_to_draw
 

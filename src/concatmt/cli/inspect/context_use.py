@@ -1,4 +1,4 @@
-"""`concatmt context-use`: how much likelier context makes the translations."""
+"""`concatmt inspect context-use`: how much likelier context makes the translations."""
 
 import dataclasses
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from concatmt.cli.app import app
+from concatmt.cli.inspect import inspections
 
 
-@app.command("context-use")
+@inspections.command("context-use")
 def context_use(
     scores: Annotated[Path, typer.Argument(help="What `concatmt score` wrote.")],
     output: Annotated[
@@ -27,7 +27,7 @@ def context_use(
 
     **Examples**
 
-        concatmt context-use scores.jsonl --output context-use.json --html context-use.html
+        concatmt inspect context-use scores.jsonl --output context-use.json --html context-use.html
     """
     from concatmt.evaluation.config import EvaluateConfig
     from concatmt.evaluation.evaluate import evaluate_files

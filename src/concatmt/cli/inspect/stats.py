@@ -1,4 +1,4 @@
-"""`concatmt stats`: the paper's corpus table for a store or for text files."""
+"""`concatmt inspect stats`: the paper's corpus table for a store or for text files."""
 
 import json
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from concatmt.cli.app import app
+from concatmt.cli.inspect import inspections
 
 
-@app.command()
+@inspections.command()
 def stats(
     inputs: Annotated[list[Path], typer.Argument(help="Stores, or text files of one language.")],
     ids: Annotated[
@@ -25,9 +25,9 @@ def stats(
 
     **Examples**
 
-        concatmt stats data
+        concatmt inspect stats data
 
-        concatmt stats train.en train.de --ids train.docs
+        concatmt inspect stats train.en train.de --ids train.docs
     """
     from concatmt.corpus.statistics import Statistics, file_statistics, statistics_table
     from concatmt.corpus.store import Store
