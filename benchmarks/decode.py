@@ -110,7 +110,7 @@ def ours(engine: Engine, windows: list[Window], beam: int, threads: int, batch: 
 
 def export(model: Transformer, folder: Path) -> None:
     """The weights for both peers; symbols are the ids as text."""
-    from concatmt.convert.ctranslate2 import build_spec
+    from concatmt.conversion.ctranslate2 import build_spec
 
     symbols = [*SPECIALS, *(str(i) for i in range(4, model.config.target_vocabulary))]
     symbols[SEPARATOR] = str(SEPARATOR)

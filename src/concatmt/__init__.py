@@ -7,7 +7,7 @@ The names below are the Python interface, called as the verbs of the command lin
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from concatmt.api import prepare, score, train
+    from concatmt.api import convert, evaluate, prepare, score, train
     from concatmt.decoding.config import TranslateConfig
     from concatmt.decoding.translator import Translator
     from concatmt.errors import UserError
@@ -20,6 +20,8 @@ __all__ = [
     "Translator",
     "UserError",
     "__version__",
+    "convert",
+    "evaluate",
     "load_plugin",
     "prepare",
     "score",
@@ -30,6 +32,8 @@ _HOMES = {
     "TranslateConfig": "concatmt.decoding.config",
     "Translator": "concatmt.decoding.translator",
     "UserError": "concatmt.errors",
+    "convert": "concatmt.api",
+    "evaluate": "concatmt.api",
     "load_plugin": "concatmt.plugins",
     "prepare": "concatmt.api",
     "score": "concatmt.api",

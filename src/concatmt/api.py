@@ -7,7 +7,7 @@ input is a `UserError` with one line. Users take these from the package: `concat
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from concatmt.config import Config
 from concatmt.corpus.parts import Part
@@ -25,6 +25,9 @@ from concatmt.text.pipeline import TextPipeline
 from concatmt.training.run import Run
 from concatmt.training.train import make_task
 from concatmt.training.train import train as _train
+
+if TYPE_CHECKING:
+    from concatmt.evaluation.findings import Report
 
 Given = str | Path | Mapping[str, Any]  # a YAML file, the name of a preset, or the settings
 Changes = Mapping[str, Any] | Sequence[str]  # {"text.size": 8000}, or ["text.size=8000"]
@@ -112,6 +115,62 @@ def score(
     parts = [_part(number, *document) for number, document in enumerate(documents, start=1)]
     scorer = DocumentScorer(loaded, contexts, pool or PoolConfig())
     return [sentence for of_part in scorer.scores(parts) for sentence in of_part]
+
+
+def evaluate(
+    systems: Sequence[str | Path] | Mapping[str, str | Path | Sequence[str | Path]],
+    on: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    settings: Changes = (),
+    documents: str | Path | None = None,
+) -> "Report":
+    """Measure models on test sets; the others are compared with the first.
+
+    `systems` are training runs or model directories, in a dictionary with their names; several
+    runs of one name are its seeds. `on` and `documents` are as on the command line. `output` keeps
+    what was scored and translated, and gets the report, as a page too. `settings` are those of
+    `EvaluateConfig`, as {"measures": ["quality"]}.
+    """
+    from concatmt.evaluation.config import EvaluateConfig
+    from concatmt.evaluation.evaluate import evaluate_models, write_report
+
+    if isinstance(systems, Mapping):
+        given = [f"{name}={','.join(map(str, _listed(runs)))}" for name, runs in systems.items()]
+    else:
+        given = [str(run) for run in _listed(systems)]
+    config = load_settings(EvaluateConfig, {}, settings)
+    folder = None if documents is None else Path(documents)
+    report = evaluate_models(given, [str(one) for one in _listed(on)], config, Path(output), folder)
+    write_report(report, Path(output))
+    return report
+
+
+def convert(
+    model: str | Path,
+    output: str | Path,
+    *,
+    to: Literal["huggingface", "ctranslate2"] | None = None,
+    quantization: str | None = None,
+    settings: Changes = (),
+) -> Path:
+    """Turn a pretrained model into a model directory, or with `to` a model directory into another.
+
+    `settings` are those of imports, as {"system": "s4to4+cd"}. Returns the folder that was written.
+    """
+    from concatmt.conversion.config import ImportConfig
+    from concatmt.conversion.convert import convert_in, convert_out
+
+    path, folder = Path(model), Path(output)
+    if to is None:
+        convert_in(path, folder, load_settings(ImportConfig, {}, settings))
+    else:
+        convert_out(path, folder, to, quantization)
+    return folder
+
+
+def _listed(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
+    return [given] if isinstance(given, str | Path) else given
 
 
 def _part(number: int, source: Sequence[str], target: Sequence[str]) -> Part:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from concatmt.convert.hugging_face import import_hugging_face
+from concatmt.conversion.hugging_face import import_hugging_face
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window

@@ -1,6 +1,7 @@
 """Loading of plug-ins."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -116,3 +117,72 @@ def test_installed_packages_name_theirs_as_entry_points(
     monkeypatch.syspath_prepend(tmp_path)
     plugins.load_plugins()
     assert sys.modules["some_package"].LOADED
+
+
+def example(name: str) -> str:
+    """A plug-in of the documentation, by the name of its file."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "plugins.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    (found,) = [block for block in blocks if block.startswith(f'"""{name}:')]
+    return str(found)
+
+
+def test_the_documents_of_the_format_in_the_documentation_are_read_by_several_verbs(
+    tmp_path: Path, concatmt: Command
+) -> None:
+    write(tmp_path, "marked.py", example("marked.py"))
+    corpus = "# a\nOne . ||| Eins .\nTwo . ||| Zwei .\n# b\nThree . ||| Drei .\n"
+    write(tmp_path, "c.marked", corpus)
+    files = "[{format: marked, file: c.marked}]"
+    write(
+        tmp_path,
+        "c.yaml",
+        "languages: {source: en, target: de}\ntext: {kind: whitespace, vocabulary: joint}\n"
+        f"corpus: {{splits: {{train: {files}}}}}\n",
+    )
+    done = concatmt("--plugin", "marked.py", "prepare", "c.yaml", "--output", "data")
+    assert done.returncode == 0, done.stderr
+    code = (
+        "from pathlib import Path\nfrom concatmt.plugins import load_plugin\n"
+        "load_plugin('marked.py')\n"
+        "from concatmt.corpus.formats import format_of, format_named\n"
+        "from concatmt.corpus.lines import ReadReport\n"
+        "path = Path('c.marked')\n"
+        "for part in format_named(format_of(path)).parts([path], 9, ReadReport()):\n"
+        "    print(part.document, part.source, part.gold, part.blank)\n"
+    )
+    read = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert read.stdout.splitlines() == [
+        "a ['One .', 'Two .'] ['Eins .', 'Zwei .'] 1",
+        "b ['Three .'] ['Drei .'] 1",
+    ], read.stderr
+
+
+def test_the_measure_and_the_encoding_of_the_documentation_work(
+    tmp_path: Path, concatmt: Command
+) -> None:
+    write(tmp_path, "ratio.py", example("ratio.py"))
+    write(tmp_path, "out.de", "a b\n\nc\n")
+    write(tmp_path, "test.de", "a b\n\nc d\n")
+    measured = ("evaluate", "out.de", "--references", "test.de", "--measure", "length-ratio")
+    done = concatmt("--plugin", "ratio.py", *measured)
+    assert "| out    | 0.750 |" in done.stdout, done.stderr
+    write(tmp_path, "current.py", example("current.py"))
+    code = (
+        "from concatmt.plugins import load_plugin\nload_plugin('current.py')\n"
+        "import torch\nfrom concatmt.model.encodings import EncodingSizes, build_encoding\n"
+        "from concatmt.model.systems import parse_system, system_name\n"
+        "system = parse_system('s4to4+cd+current')\nprint(system_name(system))\n"
+        "encoding = build_encoding(system.encoding, EncodingSizes(8, 4))\n"
+        "encoding.context.data.fill_(1)\n"
+        "t, k, n = torch.tensor([2, 3]), torch.tensor([2, 1]), torch.tensor([2, 2])\n"
+        "encoding.train(False)\nwith_context = encoding(t, k, n).input\n"
+        "alone = encoding(t, torch.tensor([1, 1]), n).input\n"
+        "print((with_context - alone)[:, 0].tolist())\n"
+    )
+    seen = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert seen.stdout.splitlines() == ["s4to4+cd+current", "[1.0, 0.0]"], seen.stderr

@@ -7,7 +7,7 @@ import typer
 
 from concatmt.cli.app import app
 from concatmt.cli.options import options_of
-from concatmt.convert.config import ImportConfig
+from concatmt.conversion.config import ImportConfig
 
 
 @app.command()
@@ -50,29 +50,21 @@ def convert(
 
         concatmt convert model --to huggingface --output directory
     """
-    from concatmt.convert.recognise import check_output
+    from concatmt.conversion.convert import convert_in, convert_out
     from concatmt.errors import UserError
-
-    check_output(path, output, to)
-    if quantization is not None and to != "ctranslate2":
-        raise UserError("--quantization: only with --to ctranslate2")
-    if to is None:
-        import_one(path, output, config)
-    elif config != ImportConfig():
-        raise UserError("--to: options of imports, such as --system, do not go with it")
-    else:
-        export_one(path, output, to, quantization)
-
-
-def import_one(path: Path, output: Path, config: ImportConfig) -> None:
-    """Write the model directory of a foreign model."""
-    from concatmt.convert.imported import save_imported
-    from concatmt.convert.recognise import import_model
     from concatmt.model.card import UNTRAINED
     from concatmt.model.systems import system_name
 
-    imported = import_model(path, config)
-    save_imported(imported, output)
+    if to is not None:
+        if config != ImportConfig():
+            raise UserError("--to: options of imports, such as --system, do not go with it")
+        convert_out(path, output, to, quantization)
+        kind = "a MarianMT directory for transformers" if to == "huggingface" else ""
+        print(f"{output}: {kind or 'a model for CTranslate2'}")
+        return
+    if quantization is not None:
+        raise UserError("--quantization: only with --to ctranslate2")
+    imported = convert_in(path, output, config)
     model, text = imported.model, imported.text
     parameters = sum(parameter.numel() for parameter in model.parameters())
     print(
@@ -81,22 +73,3 @@ def import_one(path: Path, output: Path, config: ImportConfig) -> None:
     )
     if not imported.origin.trained_on_windows:
         print(f"note: {UNTRAINED}")
-
-
-def export_one(path: Path, output: Path, to: str, quantization: str | None) -> None:
-    """Write a model directory of ours in another format."""
-    from concatmt.convert.ctranslate2 import export_ctranslate2
-    from concatmt.convert.recognise import own_model
-    from concatmt.convert.to_hugging_face import export_hugging_face
-    from concatmt.model.card import read_origin
-    from concatmt.model.directory import load_model
-    from concatmt.text.pipeline import TextPipeline
-
-    folder = own_model(path)
-    model, text = load_model(folder), TextPipeline.load(folder / "text")
-    if to == "huggingface":
-        export_hugging_face(model, text, output, read_origin(folder), folder)
-        print(f"{output}: a MarianMT directory for transformers")
-    else:
-        export_ctranslate2(model, text, output, quantization)
-        print(f"{output}: a model for CTranslate2")

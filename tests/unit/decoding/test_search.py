@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from concatmt.convert.fairseq import import_checkpoint
+from concatmt.conversion.fairseq import import_checkpoint
 from concatmt.corpus.batch import WindowBatch
 from concatmt.decoding.batches import plan, translate_windows
 from concatmt.decoding.boundaries import Boundaries

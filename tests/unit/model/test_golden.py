@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from concatmt.convert.fairseq import import_checkpoint
-from concatmt.convert.fairseq_dictionary import Dictionary
+from concatmt.conversion.fairseq import import_checkpoint
+from concatmt.conversion.fairseq_dictionary import Dictionary
 from concatmt.corpus.batch import WindowBatch
 from concatmt.model.loss import LossConfig, discount_weights, target_log_probs, window_loss
 from concatmt.model.transformer import Transformer

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from concatmt import __version__
-from concatmt.convert.hugging_face import (
+from concatmt.conversion.hugging_face import (
     CONFIG,
     GENERATION,
     NAMES,
@@ -22,7 +22,7 @@ from concatmt.convert.hugging_face import (
     SYSTEM,
     TOKENIZER,
 )
-from concatmt.convert.weights import NEVER
+from concatmt.conversion.weights import NEVER
 from concatmt.errors import UserError
 from concatmt.files import atomic_folder, read_json, write_json, write_text
 from concatmt.model.card import CARRIED, Origin, carry_papers

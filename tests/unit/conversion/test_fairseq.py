@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from concatmt.convert.fairseq import import_checkpoint
-from concatmt.convert.fairseq_dictionary import Dictionary
-from concatmt.convert.fairseq_options import CONCATENATIONS
+from concatmt.conversion.fairseq import import_checkpoint
+from concatmt.conversion.fairseq_dictionary import Dictionary
+from concatmt.conversion.fairseq_options import CONCATENATIONS
 from concatmt.corpus.batch import WindowBatch
 from concatmt.errors import UserError
 from concatmt.model.systems import system_name
 from concatmt.model.transformer import Transformer
 from concatmt.text.vocabulary import Vocabulary
-from tests.unit.convert.fairseq_reference import DEFAULTS, WORDS, Reference, write_checkpoint
+from tests.unit.conversion.fairseq_reference import DEFAULTS, WORDS, Reference, write_checkpoint
 
 SEPARATOR, END = 2, 4 + WORDS  # fairseq's ids
 SOURCE = [[0, 5], [], [3, 3, 1]]  # sentences of words w0, w5, ...

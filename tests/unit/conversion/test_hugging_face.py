@@ -10,11 +10,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from concatmt.convert.config import ImportConfig
-from concatmt.convert.hugging_face import import_hugging_face
-from concatmt.convert.imported import Imported, save_imported
-from concatmt.convert.recognise import import_model
-from concatmt.convert.weights import NEVER
+from concatmt.conversion.config import ImportConfig
+from concatmt.conversion.hugging_face import import_hugging_face
+from concatmt.conversion.imported import Imported, save_imported
+from concatmt.conversion.recognise import import_model
+from concatmt.conversion.weights import NEVER
 from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window

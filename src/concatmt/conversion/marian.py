@@ -15,10 +15,10 @@ import torch
 import yaml
 from torch import Tensor
 
-from concatmt.convert.imported import PAPERS, Imported, licence_of, marian_pipeline
-from concatmt.convert.marian_options import MarianOptions
-from concatmt.convert.marian_vocabulary import END, UNK, read_vocabulary
-from concatmt.convert.weights import Rows, Weights, build, stack_blocks
+from concatmt.conversion.imported import PAPERS, Imported, licence_of, marian_pipeline
+from concatmt.conversion.marian_options import MarianOptions
+from concatmt.conversion.marian_vocabulary import END, UNK, read_vocabulary
+from concatmt.conversion.weights import Rows, Weights, build, stack_blocks
 from concatmt.errors import UserError
 from concatmt.files import check_regular
 from concatmt.model.card import Origin

@@ -8,8 +8,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from concatmt.convert.hugging_face import import_hugging_face
-from concatmt.convert.to_hugging_face import export_hugging_face
+from concatmt.conversion.hugging_face import import_hugging_face
+from concatmt.conversion.to_hugging_face import export_hugging_face
 from concatmt.decoding.config import SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from concatmt.convert.ctranslate2 import export_ctranslate2
-from concatmt.convert.fairseq import import_checkpoint
+from concatmt.conversion.ctranslate2 import export_ctranslate2
+from concatmt.conversion.fairseq import import_checkpoint
 from concatmt.errors import UserError
 from concatmt.text.pipeline import Languages, TextPipeline, TextSettings
 from concatmt.text.vocabulary import SPECIALS

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from concatmt.convert.marian import import_marian
-from concatmt.convert.marian_vocabulary import read_vocabulary
+from concatmt.conversion.marian import import_marian
+from concatmt.conversion.marian_vocabulary import read_vocabulary
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window

@@ -13,8 +13,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from concatmt.convert.imported import PAPERS, Imported, licence_of, marian_pipeline
-from concatmt.convert.weights import NEVER, Rows, Weights, build, stack_blocks
+from concatmt.conversion.imported import PAPERS, Imported, licence_of, marian_pipeline
+from concatmt.conversion.weights import NEVER, Rows, Weights, build, stack_blocks
 from concatmt.errors import UserError
 from concatmt.files import check_regular, read_json
 from concatmt.model.card import CARRIED, Origin

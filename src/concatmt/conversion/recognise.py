@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from concatmt import __version__
-from concatmt.convert.config import ImportConfig
-from concatmt.convert.fairseq import import_fairseq
-from concatmt.convert.hugging_face import CONFIG, import_hugging_face, is_marian_directory
-from concatmt.convert.imported import Imported
-from concatmt.convert.marian import import_marian, is_marian_model
+from concatmt.conversion.config import ImportConfig
+from concatmt.conversion.fairseq import import_fairseq
+from concatmt.conversion.hugging_face import CONFIG, import_hugging_face, is_marian_directory
+from concatmt.conversion.imported import Imported
+from concatmt.conversion.marian import import_marian, is_marian_model
 from concatmt.errors import UserError
 from concatmt.files import read_json
 from concatmt.model.adapt import with_system

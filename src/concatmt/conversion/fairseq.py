@@ -17,10 +17,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from concatmt.convert.fairseq_dictionary import Dictionary
-from concatmt.convert.fairseq_options import Options
-from concatmt.convert.imported import Imported
-from concatmt.convert.weights import Weights
+from concatmt.conversion.fairseq_dictionary import Dictionary
+from concatmt.conversion.fairseq_options import Options
+from concatmt.conversion.imported import Imported
+from concatmt.conversion.weights import Weights
 from concatmt.errors import UserError
 from concatmt.files import check_regular
 from concatmt.model.card import Origin
