@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from concatmt.convert.to_hugging_face import export_hugging_face
+from concatmt.conversion.to_hugging_face import export_hugging_face
 from concatmt.model.directory import save_model
 from concatmt.text.moses_bpe import MosesBpeConfig
 from concatmt.text.pipeline import Languages, TextSettings, learn_pipeline
