@@ -1,0 +1,66 @@
+#!/bin/sh
+# OPUS-MT made document-level (docs/protocol-real.md): does the next missing thing until nothing is missing.
+# May be stopped or killed at any time and started again.
+#
+#   DOCUMENTS=... CONTRASTIVE=... OPUS=... sh scripts/en-fr.sh
+#
+# DOCUMENTS is the folder of en-fr-documents, CONTRASTIVE that of LCPT in our format, OPUS the directory of opus-mt-en-fr.
+# WORK takes stores and runs, RESULTS what is committed. ONLY=3 stops after three runs, UPDATES makes a rehearsal short.
+set -eu
+: "${DOCUMENTS:?the folder of the parallel text}" "${CONTRASTIVE:?the folder of LCPT}" "${OPUS:?the folder of opus-mt-en-fr}"
+WORK=${WORK:-paper-runs/opus-en-fr} RESULTS=${RESULTS:-results/opus-en-fr} ONLY=${ONLY:-1000} NICE=${NICE:-19}
+PROCESSES=${PROCESSES:-2} UPDATES=${UPDATES:-400} TOKENS=${TOKENS:-8000} BASE=$WORK/opus-mt
+export OMP_NUM_THREADS=1
+mkdir -p "$WORK" "$RESULTS"
+
+concatmt() { nice -n "$NICE" python -m concatmt "$@"; }
+
+[ -f "$WORK/items.jsonl" ] || python scripts/en_fr.py data "$DOCUMENTS" "$CONTRASTIVE" "$WORK"
+[ -d "$BASE" ] || concatmt convert "$OPUS" --output "$BASE"
+[ -d "$WORK/store" ] || concatmt prepare "$WORK/corpus.yaml" --text "$BASE" --output "$WORK/store"
+
+# The model of a run, trained if need be.
+make_model() { # SYSTEM SEED RUN
+    case $1 in
+    opus-mt) [ -d "$3/model" ] || cp -r "$BASE" "$3/model" ;;
+    s4to4-untrained) [ -d "$3/model" ] || concatmt convert "$OPUS" --system s4to4 --output "$3/model" ;;
+    *)
+        [ -d "$3/train/model" ] || nice -n "$NICE" torchrun --nproc-per-node "$PROCESSES" -m concatmt train finetune \
+            --init "$BASE" --data "$WORK/store" --system "$1" --seed "$2" --output "$3/train" \
+            --set training.precision=bf16 --set training.tokens_per_update="$TOKENS" \
+            --set training.optimiser.warmup=$((UPDATES / 8)) --set training.max_updates="$UPDATES" \
+            --set "training.optimiser.cooldown=[$((UPDATES * 3 / 4)),$UPDATES]" --set training.validate_every=$((UPDATES / 4)) \
+            --set training.checkpoint_every=20 --set training.validation_windows=400 --set training.samples.documents=5
+        ln -sfn train/model "$3/model"
+        cp "$3/train/metrics.jsonl" "$3/metrics.jsonl"
+        ;;
+    esac
+}
+
+# Translations that are there are kept; one that was interrupted goes on.
+translate() { # RUN INPUT OUTPUT OPTIONS...
+    model=$1/model input=$2 output=$1/$3
+    shift 3
+    [ -f "$output" ] || concatmt translate "$model" "$input" --output "$output" --resume --length-penalty 1 "$@"
+}
+
+done=0
+while [ "$done" -lt "$ONLY" ]; do
+    next=$(python scripts/en_fr.py plan "$RESULTS" | head -n 1)
+    [ -n "$next" ] || break
+    system=${next% *} seed=${next#* }
+    run=$WORK/runs/$system-seed$seed
+    echo "$(date -u +%FT%TZ) $system, seed $seed"
+    mkdir -p "$run"
+    make_model "$system" "$seed" "$run"
+    for items in items foreign; do
+        translate "$run" "$WORK/$items.jsonl" $items.jsonl --format jsonl
+    done
+    for text in test diabla; do
+        translate "$run" "$WORK/$text.en" $text.own.fr
+        translate "$run" "$WORK/$text.en" $text.none.fr --context 0
+    done
+    python scripts/en_fr.py record "$WORK" "$system" "$seed" "$RESULTS"
+    python scripts/en_fr.py tables "$RESULTS" > "$RESULTS/tables.md"
+    done=$((done + 1))
+done
