@@ -197,7 +197,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         keys = Path(folder) / "keys.txt"
         key = add_key(keys, "tester")
-        server = Server(options.model, False, "--api-keys", str(keys))
+        limits = ["--answer-seconds", "20", "--client-seconds", "5"]
+        server = Server(options.model, False, "--api-keys", str(keys), *limits)
         attacker = Attacker(server.port, key)
         before = server.megabytes
         print("| request | answer | seconds |\n| --- | --- | ---: |")

@@ -11,6 +11,7 @@ import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -30,7 +31,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-UNREAD = (408, 413)  # after these, what is left of the body is not read
+LINGER_SECONDS = 1.0  # in which a refused client may send the rest, or it would not read why
 HUNG_UP = 499  # in log and figures: nobody is there to be told
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none';"
@@ -88,6 +89,7 @@ class _Request:
         self.id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = self.id
         self.status = 0
+        self.has_body = "transfer-encoding" in self.headers or self._length() != "0"
         self.size = 0  # bytes of the body so far
         self.complete = False  # whether the body is there
         self.answered = False
@@ -100,9 +102,9 @@ class _Request:
         """Until the answer is sent or the client has gone."""
         try:
             self._check_origin()
-            self._check_size(int(self.headers.get("content-length") or 0))
-        except (ApiError, ValueError) as error:
-            await self._refuse(error if isinstance(error, ApiError) else ApiError(400, str(error)))
+            self._check_size(int(self._length()))
+        except ApiError as error:
+            await self._refuse(error)
             return
         self.work = asyncio.ensure_future(app(self.scope, self.receive, self.send))
         try:
@@ -152,13 +154,21 @@ class _Request:
             self.status = message["status"]
             headers = MutableHeaders(raw=message.setdefault("headers", []))
             headers["x-request-id"] = self.id
-            if self.status in UNREAD or self.service.draining:
+            if self.has_body and not self.complete:
+                headers["connection"] = "close"
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._discard(), LINGER_SECONDS)
+            elif self.service.draining:
                 headers["connection"] = "close"
             for name, value in SECURITY.items():
                 headers.setdefault(name, value)
         if message["type"] == "http.response.body" and not message.get("more_body"):
             self.answered = True
         await asyncio.wait_for(self._send(message), self.config.limits.client_seconds)
+
+    def _length(self) -> str:
+        """What the request says of its body; the web server has checked that it is a number."""
+        return self.headers.get("content-length") or "0"
 
     async def _wait_for_hang_up(self) -> None:
         message = await self._receive()
@@ -192,6 +202,14 @@ class _Request:
             return
         response = JSONResponse({"error": error.message}, error.status)
         await response(self.scope, self._receive, self.send)
+
+    async def _discard(self) -> None:
+        """Read what is left of the body, up to the limit of another."""
+        most = self.size + self.config.limits.body
+        while self.has_body and not self.complete and self.size <= most:
+            message = await self._receive()
+            self.size += len(message.get("body", b""))
+            self.complete = not message.get("more_body")
 
     def _abort(self) -> None:
         """Drop the connection: the client must see that the answer is not whole."""

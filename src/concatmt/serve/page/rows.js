@@ -36,7 +36,7 @@ export class Rows {
       row.querySelector(".source").lang = languages.source;
       for (const name of [".translation", ".without"]) row.querySelector(name).lang = languages.target;
       const before = this.sentences.at(-1);
-      if (text && before && text.slice(before.end, sentence.start).includes("\n")) row.classList.add("paragraph");
+      if (text && before && /\n\s*\n/.test(text.slice(before.end, sentence.start))) row.classList.add("paragraph");
       this.rows.push(row);
       this.sentences.push(sentence);
       list.append(row);
