@@ -6,6 +6,7 @@ used twice, and a writer holds a lock on what it makes: what has no lock was lef
 """
 
 import ctypes
+import errno
 import hashlib
 import json
 import os
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from concatmt.errors import UserError
 from concatmt.json_text import parse_json
@@ -32,11 +33,12 @@ AT_WORKING_FOLDER, EXCHANGE = -100, 2  # of the system call renameat2
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` if the block ends well."""
-    path = path.resolve() if path.is_symlink() else path
+    # Before links are followed: what /dev/stdout leads to may be a pipe, which has no path.
     if path.exists() and not path.is_file():
         with _through(path) as temporary:
             yield temporary
         return
+    path = followed(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path.parent, path.name)
     temporary, held = _make(path, folder=False)
@@ -50,6 +52,26 @@ def atomic_file(path: Path) -> Iterator[Path]:
     finally:
         temporary.unlink(missing_ok=True)
         os.close(held)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether `path` is a device, a pipe or the like, which is written to and never replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def open_stream(path: Path) -> Iterator[TextIO]:
+    """Open a device or pipe for text that is written bit by bit."""
+    with _named(path), path.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+
+
+def followed(path: Path) -> Path:
+    """Where a link leads to; everything else is itself."""
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except RuntimeError as error:  # a link to itself
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
 
 
 @contextmanager
@@ -71,7 +93,7 @@ def atomic_folder(path: Path, marker: str | None) -> Iterator[Path]:
     An existing folder is replaced only if it is one of ours, that is, if it holds `marker`; None
     if it is ours whatever it holds.
     """
-    path = path.resolve() if path.is_symlink() else path
+    path = followed(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     recover(path)
     if path.exists() and marker is not None and not _replaceable(path, marker):

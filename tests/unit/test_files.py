@@ -15,6 +15,8 @@ from concatmt.files import (
     atomic_file,
     atomic_folder,
     hash_file,
+    is_stream,
+    open_stream,
     read_json,
     remove_folder,
     write_text,
@@ -195,3 +197,39 @@ def test_what_could_be_read_for_ever_is_refused(tmp_path: Path) -> None:
     for read in (hash_file, lambda fifo: read_json(fifo, "model directory")):
         with pytest.raises(UserError, match="not a regular file"):
             read(path)
+
+
+def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "null"
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        path.open("wb").close()
+    except PermissionError:
+        pytest.skip("device nodes cannot be made here")
+    write_text(path, "to nowhere")
+    assert path.is_char_device()
+    assert [one.name for one in tmp_path.iterdir()] == ["null"]
+
+
+def test_a_link_to_an_open_pipe_is_written_through(tmp_path: Path) -> None:
+    # As /dev/stdout in a pipe: what the link leads to has no path of its own.
+    reader, writer = os.pipe()
+    link = tmp_path / "stdout"
+    link.symlink_to(f"/proc/self/fd/{writer}")
+    if not link.exists():
+        pytest.skip("no /proc here")
+    assert is_stream(link)
+    write_text(link, "through")
+    with open_stream(link) as file:
+        file.write(" and through")
+    os.close(writer)
+    with os.fdopen(reader) as read:
+        assert read.read() == "through and through"
+    assert link.is_symlink()
+
+
+def test_a_link_to_itself_is_an_error_of_the_system_with_its_name(tmp_path: Path) -> None:
+    link = tmp_path / "loop"
+    link.symlink_to("loop")
+    with pytest.raises(OSError, match="Too many levels of symbolic links.*loop"):
+        write_text(link, "x")

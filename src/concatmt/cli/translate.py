@@ -104,14 +104,16 @@ def translate(
     from concatmt.decoding.translation import Report
     from concatmt.decoding.translator import Translator
     from concatmt.errors import UserError
+    from concatmt.files import is_stream, open_stream
     from concatmt.progress import progress
 
     paths = inputs or [STDIN]
     output = None if output == STDIN else output  # `-` is standard output here
-    if resume and output is None:
+    stream = output is None or is_stream(output)
+    if resume and stream:
         raise UserError("--resume: only a run with --output can be continued")
     shard = Shard.from_environment()
-    if shard.count > 1 and output is None:
+    if shard.count > 1 and stream:
         raise UserError("several processes can only write a file: give --output")
     kind = f".{input_format}" if f".{input_format}" in written_back() else None
     plain = format_named(input_format).name() if input_format and kind is None else None
@@ -140,6 +142,9 @@ def translate(
     with progress("translate", unit="sentences") as bar:
         if output is None:
             counted: Report | None = translate_stream(job, parts, sys.stdout, bar)
+        elif stream:  # there is no place for a journal beside a device or a pipe
+            with open_stream(output) as file:
+                counted = translate_stream(job, parts, file, bar)
         else:
             with Journal(output, job.signature, shard, resume) as journal:
                 counted = translate_file(job, parts, journal, bar)

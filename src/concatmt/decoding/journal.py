@@ -18,6 +18,7 @@ from concatmt.decoding.translation import History, Report
 from concatmt.errors import UserError
 from concatmt.files import (
     atomic_file,
+    followed,
     hash_text,
     read_json,
     remove_folder,
@@ -60,7 +61,10 @@ class Shard:
         parent = _parent() if told("LOCAL_WORLD_SIZE", count) == count else ""
         names = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
         start = ":".join([parent, *(told(name, "") for name in names)])
-        return cls(count_from_environment("RANK", "0"), int(count), start)
+        rank = count_from_environment("RANK", "0")
+        if rank >= int(count):  # it would wait for ever for the others
+            raise UserError(f"RANK={rank}, but WORLD_SIZE={count}: ranks count from 0; unset both")
+        return cls(rank, int(count), start)
 
 
 class Journal:
@@ -68,6 +72,7 @@ class Journal:
 
     def __init__(self, output: Path, signature: Signature, shard: Shard, resume: bool) -> None:
         """`signature`: everything but the input that decides the bytes of the output."""
+        followed(output)  # a link that leads nowhere is told before anything is translated
         self.output, self.shard = output, shard
         self.folder = output.with_name(f".{output.name}.journal")
         self._lock: int | None = None
@@ -159,7 +164,11 @@ class Journal:
                 f"{path}: the input has changed since this was translated; remove {self.folder}"
                 " and start anew"
             )
-        return Entry(values["hash"], Report(**values["report"]), History(**values["history"]), text)
+        try:
+            report, history = Report(**values["report"]), History(**values["history"])
+        except (KeyError, TypeError):
+            return None  # of a version that counted other things
+        return Entry(values["hash"], report, history, text)
 
     def write(self, index: int, entry: Entry) -> None:
         """Keep a chunk, with a hash of what is kept in its first line."""

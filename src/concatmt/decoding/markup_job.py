@@ -21,7 +21,7 @@ from concatmt.decoding.journal import Entry, Journal, Shard
 from concatmt.decoding.translation import History, Passage, Report, Translation
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
-from concatmt.files import atomic_file, check_regular, hash_text, remove_folder
+from concatmt.files import atomic_file, check_regular, hash_text, is_stream, remove_folder
 from concatmt.progress import Progress
 from concatmt.segments.config import FileConfig
 from concatmt.segments.segment import Segment, SegmentedFile, Summary, Translated
@@ -122,6 +122,11 @@ class MarkupJob:
             if file.target is None:
                 data = self._rebuilt(file.content, None, start, total, progress)
                 sys.stdout.buffer.write(data)
+                continue
+            if is_stream(file.target):
+                data = self._rebuilt(file.content, None, start, total, progress)
+                with atomic_file(file.target) as temporary:
+                    temporary.write_bytes(data)
                 continue
             file.target.parent.mkdir(parents=True, exist_ok=True)
             journal = Journal(file.target, self.signature, Shard(0, 1, ""), self.resume)

@@ -36,7 +36,14 @@ class Processes:
         if cuda:
             torch.cuda.set_device(chosen)
         if not distributed.is_initialized():
-            distributed.init_process_group("nccl" if cuda else "gloo")
+            try:
+                distributed.init_process_group("nccl" if cuda else "gloo")
+            except (ValueError, RuntimeError) as error:
+                reason = str(error).partition("\n")[0]
+                raise UserError(
+                    f"RANK is set, but no processes can be joined: {reason}; start them with"
+                    " torchrun, or unset RANK"
+                ) from error
         return cls(distributed.get_rank(), distributed.get_world_size(), chosen)
 
     @property

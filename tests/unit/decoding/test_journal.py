@@ -145,3 +145,22 @@ def test_a_chunk_takes_the_place_of_what_is_no_file(tmp_path: Path) -> None:
     found = journal.read(0, "hash")
     assert found is not None
     assert found.text == "text\n"
+
+
+def test_a_chunk_that_counts_other_things_is_translated_again(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        journal.write(0, entry("a", "x\n"))
+        content = journal.path(0).read_bytes().partition(b"\n")[2]
+        content = content.replace(b'"sentences"', b'"paragraphs"')
+        journal.path(0).write_bytes(journal_module._digest(content) + b"\n" + content)
+        assert journal.read(0, "a") is None
+
+
+@pytest.mark.parametrize(("rank", "count"), [("2", "2"), ("7", "2"), ("1", "1")])
+def test_a_rank_beyond_the_number_of_processes_is_refused(
+    monkeypatch: pytest.MonkeyPatch, rank: str, count: str
+) -> None:
+    monkeypatch.setenv("RANK", rank)
+    monkeypatch.setenv("WORLD_SIZE", count)
+    with pytest.raises(UserError, match=f"RANK={rank}, but WORLD_SIZE={count}"):
+        Shard.from_environment()

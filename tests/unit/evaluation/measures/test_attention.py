@@ -11,6 +11,7 @@ from concatmt.decoding.loading import LoadedModel
 from concatmt.errors import UserError
 from concatmt.evaluation.measures.attention import (
     Window,
+    attention_of,
     attention_table,
     attention_use,
     windows_of,
@@ -85,3 +86,11 @@ def test_windows_are_those_with_context_and_never_cross_documents(tmp_path: Any)
         windows_of(model, [Part("a", source=["One ."])])
     with pytest.raises(UserError, match="no sentence has context"):
         attention_use(model.engine.model, [])
+
+
+def test_the_signature_says_how_many_sentences_a_window_has(tmp_path: Any) -> None:
+    model = LoadedModel.load(write_model(tmp_path / "model", "s3to3"))
+    part = Part("d", source=["One.", "Two.", "Three."], gold=["Eins.", "Zwei.", "Drei."])
+    signature, _ = attention_of(model, [part])
+    assert signature.values["K"] == 3
+    assert signature.values["windows"] == 2
