@@ -189,18 +189,22 @@ class MarkupJob:
             passages[-1].source = [*passages[-1].source, segment.text]
             passages[-1].given = [*(passages[-1].given or []), segment.given]
         documents, report = self.translator.translate_passages(passages)
-        texts = _aligned([one for of in documents for one in of], aligner)
+        texts = _aligned([one for of in documents for one in of], batch, aligner)
         return Entry(
             digest, report, passages[-1].history, json.dumps([_to_json(one) for one in texts])
         )
 
 
-def _aligned(found: Sequence[Translation], aligner: WordAligner) -> list[Translated]:
-    """Translations and their alternatives with their word alignments."""
+def _aligned(
+    found: Sequence[Translation], segments: Sequence[Segment], aligner: WordAligner
+) -> list[Translated]:
+    """Translations and their alternatives, with word alignments where they are of use."""
     others = [[a for a in one.alternatives if a.text != one.text] for one in found]
-    pairs = [(one.source, one.text) for one in found]
-    pairs += [(one.source, a.text) for one, of in zip(found, others, strict=True) for a in of]
-    links = iter(aligner.align(pairs))
+    texts = [one.text for one in found] + [a.text for of in others for a in of]
+    sources = list(segments) + [s for s, of in zip(segments, others, strict=True) for _ in of]
+    wanted = [(s.text, text) for s, text in zip(sources, texts, strict=True) if s.aligned]
+    made = iter(aligner.align(wanted))
+    links = iter([next(made) if segment.aligned else () for segment in sources])
     best = [Translated(one.text, next(links), one.score or 0.0) for one in found]
     return [
         replace(

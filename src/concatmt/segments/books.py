@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import unquote
 
 from concatmt.errors import UserError
@@ -30,7 +31,7 @@ class Epub:
         for _, page in self._pages:
             for number, segment in enumerate(page.segments):
                 gap = segment.gap or number == 0
-                self.segments.append(Segment(segment.text, segment.given, gap))
+                self.segments.append(replace(segment, gap=gap))
 
     def _chapters(self) -> list[str]:
         """The pages that the package document lists for reading."""

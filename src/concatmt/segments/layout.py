@@ -21,7 +21,8 @@ _LEANING = {
     "she it we they",
     "fr": "parce le la les l un une des du de d à au aux en dans sur sous par pour avec sans et ou "
     "mais mon ma mes ton ta tes son sa ses notre votre leur ne pas je tu il elle on nous "
-    "vous ils elles est sont a ai as ont qui que ce cette ces",
+    "vous ils elles est sont a ai as ont qui que ce cet cette ces se me te si très plus quel "
+    "quelle chaque comme jusqu'à",
     "de": "der die das den dem des ein eine einen einem einer eines in im an am auf aus bei mit "
     "nach von vom zu zum zur und oder aber mein dein sein ihr unser euer ist sind war hat "
     "habe nicht ich du er sie es wir",

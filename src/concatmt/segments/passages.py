@@ -72,7 +72,7 @@ class Passages:
     def _add(self, number: int, start: int, end: int, passage: Passage, gap: bool = False) -> None:
         text = re.sub(r"\s+", " ", passage.text[start:end]).strip()
         self._sentences.append((number, start, end))
-        self.segments.append(Segment(text, passage.given, gap or passage.gap))
+        self.segments.append(Segment(text, passage.given, gap or passage.gap, bool(passage.tags)))
 
     def rebuilt(self, translations: Sequence[Translated]) -> tuple[str, Summary]:
         """The file's text with one translation for every segment."""

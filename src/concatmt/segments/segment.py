@@ -21,6 +21,7 @@ class Segment:
     text: str
     given: str | None = None  # a translation that the file has already: context that is not touched
     gap: bool = False  # nothing before it serves as its context
+    aligned: bool = True  # a word alignment of its translation is of use
 
 
 @dataclass(frozen=True)

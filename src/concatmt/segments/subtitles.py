@@ -57,7 +57,10 @@ class Subtitles:
         self.cues: list[Cue] = READERS[suffix](self.file.text, name)
         self.turns = [self._turns(cue, split) for cue in self.cues]
         self._sentences = joined(self.cues, self.turns, self.config)
-        self.segments = [Segment(s.text, gap=s.gap) for s in self._sentences]
+        self.segments = [
+            Segment(s.text, gap=s.gap, aligned=len(s.places) > 1 or self._has_tags(s))
+            for s in self._sentences
+        ]
 
     def _raw(self, cue: Cue) -> str:
         return self.file.text[cue.start : cue.end]
@@ -68,6 +71,9 @@ class Subtitles:
             return []
         turns = cue_text.turns_of(raw, self.markup, self.config.names == "keep")
         return [replace(turn, pieces=tuple(pieces_of(turn, split, self.config))) for turn in turns]
+
+    def _has_tags(self, sentence: Sentence) -> bool:
+        return any(self.turns[c][t].tags for c, t, _ in sentence.places)
 
     def _source(self, place: Place) -> str:
         """The part of a sentence that stands at a place."""
