@@ -24,6 +24,7 @@ class Side:
     tokens: Tensor  # (B, T) int64; PAD after the end of a row
     lengths: Tensor  # (B,) int64; tokens of each row, <end> included
     segments: Tensor  # (B, T) int64; k from the right, current sentence 1; 0 on padding
+    total: int | None = None  # real tokens, as far as the host knows: it need not ask the device
 
     @property
     def mask(self) -> Tensor:
@@ -33,7 +34,7 @@ class Side:
     @property
     def token_count(self) -> int:
         """Number of real tokens."""
-        return int(self.lengths.sum())
+        return int(self.lengths.sum()) if self.total is None else self.total
 
     def shifted_right(self, start: int = END) -> "Side":
         """The decoder's input: `start` (k = 1), then the row without its own `<end>`."""
@@ -43,7 +44,7 @@ class Side:
         segments[:, 0] = 1
         tokens[:, 1:] = torch.where(self.mask[:, 1:], self.tokens[:, :-1], PAD)
         segments[:, 1:] = torch.where(self.mask[:, 1:], self.segments[:, :-1], 0)
-        return Side(tokens, self.lengths, segments)
+        return Side(tokens, self.lengths, segments, self.total)
 
     def to(self, device: torch.device | str) -> "Side":
         """The same on another device."""
@@ -51,6 +52,7 @@ class Side:
             self.tokens.to(device, non_blocking=True),
             self.lengths.to(device, non_blocking=True),
             self.segments.to(device, non_blocking=True),
+            self.token_count,
         )
 
 

@@ -69,20 +69,23 @@ class Projection:
     def log_probs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
         """(E,) log-probabilities of `tokens` (E,), each under the hidden state in its row.
 
-        hidden: (R, D), worked on in slices; rows: (E,) ascending, several tokens may share one.
+        hidden: (R, D), worked on in slices; rows: (E,) ascending, several tokens may share one, on
+        the host.
         """
         size = max(1, LOGITS_AT_A_TIME // self.vocabulary)
-        starts = torch.arange(0, len(hidden) + size, size, device=hidden.device)
+        starts = torch.arange(0, len(hidden) + size, size)
         edges = torch.searchsorted(rows, starts).tolist()
         scores = hidden.new_empty(len(rows))
         for number, part in enumerate(torch.split(hidden, size)):
             of_part = slice(edges[number], edges[number + 1])
-            at = rows[of_part] - number * size
+            at = (rows[of_part] - number * size).to(hidden.device)
             bits = self._bits(part)
             hits = bits[at, tokens[of_part]] * LN_2
-            masses = _log_masses(bits)
-            if not masses.abs().max() < SAFE_BITS * LN_2:  # or not a number
-                bits = self._bits(part)
+            # To know whether it is needed, the host would have to wait for a device.
+            careful = bits.device.type != "cpu"
+            masses = bits.new_empty(0) if careful else _log_masses(bits)
+            if careful or not masses.abs().max() < SAFE_BITS * LN_2:  # or not a number
+                bits = bits if careful else self._bits(part)
                 masses = _log_masses(bits, bits.amax(dim=1, keepdim=True))
             scores[of_part] = hits - masses[at]
         return scores
@@ -133,8 +136,7 @@ def best_candidates(
         if not blocks:
             part[:, : len(SPECIALS)] = specials
             peaks = torch.maximum(peaks, specials.amax(dim=1, keepdim=True))
-        highest = peaks.abs().max() if factors is None else (peaks * factors).abs().max()
-        masses.append(_log_masses(part, None if highest < SAFE_BITS else peaks, factors))
+        masses.append(_log_masses(part, None if _harmless(peaks, factors) else peaks, factors))
         blocks += of_part.shape[1]
     places = torch.cat(maxima, dim=1).topk(min(count, blocks), dim=1).indices
     chosen = torch.cat(numbers, dim=1).gather(1, places)
@@ -147,6 +149,16 @@ def best_candidates(
     normaliser = torch.stack(masses, dim=1).logsumexp(dim=1, keepdim=True)
     specials -= normaliser
     return Candidates(words, values - normaliser, specials[:, SEPARATOR], specials[:, END])
+
+
+def _harmless(peaks: Tensor, factors: Tensor | None) -> bool:
+    """Whether powers of 2 of the logits can be added up as they are.
+
+    Of a device it is not asked: the host would have to wait for the answer.
+    """
+    if peaks.device.type != "cpu":
+        return False
+    return bool((peaks if factors is None else peaks * factors).abs().max() < SAFE_BITS)
 
 
 def _log_masses(bits: Tensor, peaks: Tensor | None = None, factors: Tensor | None = None) -> Tensor:

@@ -47,7 +47,7 @@ class Engine:
 
     def encode(self, source: Side, sentences: Tensor) -> PackedMemory:
         """What the decoder needs of source windows; `sentences` (B,) is n."""
-        return self.model.encode_packed(source.to(self.device), sentences.to(self.device))
+        return self.model.encode_packed(source, sentences.to(self.device))
 
     def fill(
         self, tokens: Tensor, k: Tensor, lengths: Sequence[int], memory: PackedMemory, cache: Cache

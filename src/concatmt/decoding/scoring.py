@@ -211,9 +211,10 @@ def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]
     scored = [tree.scored() for tree in trees]
     pairs = zip(accumulate([0, *sizes[:-1]]), scored, strict=True)
     nodes = [start + node for start, of_tree in pairs for node, _, _ in of_tree]
-    rows, which = torch.unique_consecutive(torch.tensor(nodes, device=device), return_inverse=True)
+    # On the host: what is distinct decides about shapes.
+    rows, which = torch.unique_consecutive(torch.tensor(nodes), return_inverse=True)
     tokens = row([token for _, token, _ in of_tree] for of_tree in scored)[0]
-    scores = iter(engine.log_probs(hidden[rows], which, tokens).tolist())
+    scores = iter(engine.log_probs(hidden[rows.to(device)], which, tokens).tolist())
     found = []
     for tree, of_tree in zip(trees, scored, strict=True):
         values = {edge: next(scores) for _, _, edge in of_tree}

@@ -8,8 +8,10 @@ whose windows they are.
 Shapes: B rows in the batch, H beams (1 at the first step), D dimensions.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 import torch
 from torch import Tensor
@@ -195,17 +197,22 @@ class Search:
 
     def _finish(self, beams: Beams, choice: Choice) -> list[Row]:
         """Take out the hypotheses that end here, best first, and windows that are done."""
-        rows, ends = choice.ends.isfinite().nonzero(as_tuple=True)
-        totals = choice.ends[rows, ends]
-        order = totals.argsort(descending=True)
-        found = (values[order].tolist() for values in (rows, ends, totals))
-        for place, beam, total in zip(*found, strict=True):
+        # One look at the device a step.
+        peaks = choice.scores.amax(dim=1, keepdim=True)
+        values = torch.cat([choice.ends, peaks], dim=1).tolist()
+        found = [
+            (place, beam, total)
+            for place, (*ends, _) in enumerate(values)
+            for beam, total in enumerate(ends)
+            if math.isfinite(total)
+        ]
+        for place, beam, total in sorted(found, key=itemgetter(2), reverse=True):
             row = beams.rows[place]
             room = len(row.finished) < self.config.beam or self.config.stop == "best"
             if row.live and room:
                 row.finished.append(self._hypothesis(beams, place, beam, total))
         done = []
-        for row, peak in zip(beams.rows, choice.scores.amax(dim=1).tolist(), strict=True):
+        for row, (*_, peak) in zip(beams.rows, values, strict=True):
             if row.live and is_decided(self.config, row, beams.length(row), peak):
                 row.live = False
                 row.finished.sort(key=_by_score)

@@ -9,6 +9,7 @@ Shapes: B windows, S source tokens, T target tokens, D model dimension, H heads.
 import math
 from collections.abc import Callable
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -53,12 +54,22 @@ class Attention(nn.Module):
         mask = view.mask
         if isinstance(mask, Packing):
             x = mask.attend(q, *kv)
+        elif torch.is_inference_mode_enabled() and q.device.type == "cpu" and not view.causal:
+            x = _by_products(q, *kv, mask)
         else:
             p = self.dropout if self.training else 0.0
             if mask is not None and mask.dtype != q.dtype:  # under autocast
                 mask = mask.to(q.dtype)
             x = F.scaled_dot_product_attention(q, *kv, mask, dropout_p=p, is_causal=view.causal)
         return x.transpose(1, 2).flatten(2)
+
+
+def _by_products(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """(B, H, Q, D / H): attention in three steps, for few queries faster than the fused kernel."""
+    scores = torch.matmul(q, k.transpose(2, 3))
+    scale = q.shape[3] ** -0.5
+    scores = scores.mul_(scale) if mask is None else torch.add(mask, scores, alpha=scale)
+    return torch.matmul(scores.softmax(dim=3), v)
 
 
 class SelfAttention(Attention):

@@ -83,6 +83,7 @@ def window_loss(
     weights: Tensor,
     config: LossConfig,
     everything: bool = False,
+    dense: bool = False,
     bias: Tensor | None = None,
     fixed_padding: bool = False,
     separator: Tensor | None = None,
@@ -92,12 +93,13 @@ def window_loss(
     hidden: (B, T, D); output: (V, D), the projection's weight; bias: (V,), the projection's, if it
     has one; weights: (B, T) from `discount_weights`, or any others that are 0 on padding. Tokens of
     weight 0 get no logits, unless `everything` asks for their (unweighted) losses too, as in
-    validation. `fixed_padding`: the row of padding gets no gradient, for it is the zero vector that
+    validation. `dense`: no real token has weight 0, so that a device need not be asked how many
+    count. `fixed_padding`: the row of padding gets no gradient, for it is the zero vector that
     a decoder starts with. A frozen `output` costs no gradient; `separator` (D + 1,) gets that of
     its row for the separator, and of its bias.
     """
     wanted = target.mask if everything else weights > 0
-    rows = wanted.flatten().nonzero().squeeze(1)
+    rows = _places(wanted, target.token_count if dense or everything else None)
     total, losses, nll = _fused_loss(
         hidden,
         Projection(output, bias, fixed_padding, separator),
@@ -121,7 +123,7 @@ def target_log_probs(
     hidden: Tensor, output: Tensor, target: Side, bias: Tensor | None = None
 ) -> Tensor:
     """(B, T) float32 log-probabilities of the target's tokens, 0 on padding; no gradient."""
-    rows = target.mask.flatten().nonzero().squeeze(1)
+    rows = _places(target.mask, target.token_count)
     weights = target.mask.to(torch.float32)
     projection = Projection(output, bias)
     _, _, nll = _fused_loss(hidden, projection, target, rows, weights, 0.0, with_gradient=False)
@@ -156,8 +158,16 @@ def _fused_loss(
     return sums
 
 
+def _places(wanted: Tensor, count: int | None) -> Tensor:
+    """(N,) where a bool tensor is true, in its flat form; `count` of them, if that is known."""
+    if count is None or wanted.device.type == "cpu":
+        return wanted.flatten().nonzero().squeeze(1)
+    return torch.nonzero_static(wanted.flatten(), size=count).squeeze(1)
+
+
 def _part(losses: Tensor, nll: Tensor, selected: Tensor) -> Part:
-    return Part(losses[selected].sum(), nll[selected].sum(), selected.sum())
+    of_losses, of_nll = (torch.where(selected, values, 0).sum() for values in (losses, nll))
+    return Part(of_losses, of_nll, selected.sum())
 
 
 class _FusedLoss(torch.autograd.Function):

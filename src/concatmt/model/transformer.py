@@ -89,8 +89,7 @@ class PackedMemory:
 
     def for_targets(self, lengths: Sequence[int]) -> Memory:
         """To `decode` so many tokens of each window, in one row."""
-        repeats = torch.tensor(lengths, device=self.sentences.device)
-        n = self.sentences.repeat_interleave(repeats)[None]
+        n = _repeated(self.sentences, lengths)
         return Memory(self.layers, Packing(lengths, self.lengths), n)
 
     def padded(self) -> Memory:
@@ -167,19 +166,19 @@ class Transformer(nn.Module):
         """Source windows -> what the decoder needs of them; `sentences` (B,) is n."""
         length = source.tokens.shape[1]
         t = torch.arange(length, device=source.tokens.device)[None] + FIRST_POSITION
-        padded = bool((source.lengths < length).any())
+        padded = source.token_count < source.tokens.numel()
         real = source.mask[:, None, None, :]
         mask = additive(real, self.source_embedding.weight.dtype) if padded else None
         place = Place(t, source.segments, sentences[:, None])
         return Memory(self._encode(source.tokens, place, mask), mask, place.n)
 
     def encode_packed(self, source: Side, sentences: Tensor) -> PackedMemory:
-        """The same, of the real tokens alone."""
-        real = source.mask
-        t = torch.arange(real.shape[1], device=real.device).expand_as(real) + FIRST_POSITION
-        n = sentences[:, None].expand_as(real)
+        """The same, of the real tokens alone. `source` is best on the host, where it is packed."""
+        real, device = source.mask, sentences.device
         lengths = source.lengths.tolist()
-        tokens, t, k, n = (x[real][None] for x in (source.tokens, t, source.segments, n))
+        t = torch.arange(real.shape[1], device=real.device).expand_as(real) + FIRST_POSITION
+        tokens, t, k = (x[real][None].to(device) for x in (source.tokens, t, source.segments))
+        n = _repeated(sentences, lengths)
         layers = self._encode(tokens, Place(t, k, n), Packing(lengths, lengths))
         return PackedMemory(layers, lengths, sentences)
 
@@ -245,8 +244,7 @@ class Transformer(nn.Module):
         tokens, k: (1, all tokens), `lengths` of each window. No hidden states are asked for, so the
         last block makes keys and values only.
         """
-        real = real_tokens(lengths, tokens.device)
-        t = torch.arange(real.shape[1], device=real.device).expand_as(real)[real][None]
+        t = torch.cat([torch.arange(length) for length in lengths])[None].to(tokens.device)
         facing = memory.for_targets(lengths)
         place = Place(t + FIRST_POSITION, k, facing.sentences)
         signal = self.encoding(*place)
@@ -262,7 +260,7 @@ class Transformer(nn.Module):
         last.remember(_with_signal(x, signal, len(blocks)), view.rotation, store)
         if "decoder" in self.encoding.biases:
             _unpacking(cache, len(self.decoder), lengths)(*_as_keys_values(place, tokens))
-        cache.advance(real.shape[1])
+        cache.advance(max(lengths))
 
     def cache(self, capacity: int = 64, slabs: Slabs | None = None) -> Cache:
         """An empty cache for `decode`, with room for `capacity` tokens a row before it grows.
@@ -328,6 +326,12 @@ class Transformer(nn.Module):
             return None
         t, k = memory.layers[len(self.decoder)]
         return Place(t[:, 0, :, 0], k[:, 0, :, 0], memory.sentences)
+
+
+def _repeated(values: Tensor, times: Sequence[int]) -> Tensor:
+    """(1, sum of times): each value so many times."""
+    repeats = torch.tensor(times, device=values.device)
+    return values.repeat_interleave(repeats, output_size=sum(times))[None]
 
 
 def _order_mask(tokens: Tensor, cached: int) -> Tensor:

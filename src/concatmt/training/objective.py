@@ -47,7 +47,8 @@ class Objective(nn.Module):
         discount = self.model.config.system.context_discount
         if self.training and self.coword_dropout:
             batch = drop_current_words(batch, self.coword_dropout)
-        if self.training and self.stochastic and discount < 1:
+        sampled = self.training and self.stochastic and discount < 1
+        if sampled:
             weights = sampled_weights(batch.target, discount)
         else:
             weights = discount_weights(batch.target, discount)
@@ -59,6 +60,7 @@ class Objective(nn.Module):
             weights,
             self.loss,
             everything=not self.training,
+            dense=discount > 0 and not sampled,
             bias=self.model.output.bias,
             fixed_padding=self.model.config.architecture.start == "zero",
             separator=None if self.separator is None else self.separator.output(),
@@ -82,7 +84,9 @@ def drop_current_words(batch: WindowBatch, probability: float) -> WindowBatch:
     dropped = torch.rand(source.tokens.shape, device=source.tokens.device) < probability
     dropped &= (source.segments == 1) & (source.tokens != END)
     tokens = source.tokens.masked_fill(dropped, UNK)
-    return WindowBatch(Side(tokens, source.lengths, source.segments), batch.target, batch.sentences)
+    return WindowBatch(
+        Side(tokens, source.lengths, source.segments, source.total), batch.target, batch.sentences
+    )
 
 
 @dataclass

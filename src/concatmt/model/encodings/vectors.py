@@ -54,12 +54,14 @@ class SinusoidTable:
         """(...) int64 -> (..., dim). Any position is exact; there is no upper limit."""
         if self.offset:
             positions = positions + self.offset
+        if positions.device.type != "cpu":
+            # The host would have to wait to hear how long the table must be.
+            return sinusoid(positions, self.dim, self.frequencies)
         needed = int(positions.max()) + 1 if positions.numel() else 0
         rows = self.rows  # another thread may put a shorter table there
-        if needed > len(rows) or rows.device != positions.device:
+        if needed > len(rows):
             length = max(1024, 1 << (needed - 1).bit_length())
-            places = torch.arange(length, device=positions.device)
-            self.rows = rows = sinusoid(places, self.dim, self.frequencies)
+            self.rows = rows = sinusoid(torch.arange(length), self.dim, self.frequencies)
         return F.embedding(positions, rows)
 
 
