@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor
 
-from concatmt.decoding.beams import Choice
+from concatmt.decoding.beams import Beams, Choice, Row
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Window
@@ -97,8 +97,9 @@ def test_dropout_and_validation_stay_on_the_device(device: torch.device) -> None
 class Undecided(Search):
     """A search whose host does not look at what is finished, for which values must come back."""
 
-    def _finish(self, choice: Choice) -> None:
-        assert choice.ends.shape == choice.parents.shape[:1] + self.beams.scores.shape[1:]
+    def _finish(self, beams: Beams, choice: Choice) -> list[Row]:
+        assert choice.ends.shape == beams.scores.shape
+        return []
 
 
 @pytest.mark.parametrize("settings", [{}, MARIAN])
@@ -108,14 +109,12 @@ def test_a_prefill_and_steps_of_a_search_wait_for_nothing(
 ) -> None:
     engine = Engine(placed(make_model(system, **settings), device))
     windows = [Window([[5, 6], [7, 8, 9]], forced=[[8, 9, 10]]), Window([[5, 6, 4], [7, 9]])]
-    search = Undecided(engine, windows, SearchConfig(beam=3))
-    with torch.inference_mode():
-        inputs = search._begin()
-        for _ in range(3):
-            hidden = search._step(inputs)
-            assert hidden.device == device
-            inputs = search._go_on(hidden)
-    assert inputs.tokens.shape == (2, 3)
+    search = Undecided(engine, SearchConfig(beam=3))
+    search.join(windows, [None, None])
+    for _ in range(3):
+        search.step()
+    assert search.inputs.tokens.shape == (2, 3)
+    assert search.inputs.tokens.device == device
 
 
 Looks = list[tuple[int, ...]]
@@ -136,14 +135,11 @@ def looks(device: torch.device, monkeypatch: pytest.MonkeyPatch) -> Looks:
 
 def test_the_host_looks_at_a_step_of_a_search_once(device: torch.device, looks: Looks) -> None:
     engine = Engine(placed(make_model("s4to4"), device))
-    search = Search(engine, [Window([[5, 6], [7, 8, 9]])], SearchConfig(beam=3, stop="narrow"))
-    with torch.inference_mode():
-        hidden = search._step(search._begin())
-        looks.clear()
-        choice = search.choose(hidden)
-        assert looks == []
-        search.beams.live = [False]  # what is taken out would be looked at too
-        search._finish(choice)
+    search = Search(engine, SearchConfig(beam=3))
+    (row,) = search.join([Window([[5, 6], [7, 8, 9]])], [None])
+    row.live = False  # what is taken out would be looked at too
+    looks.clear()
+    search.step()
     assert looks == [(1, 4)]  # where the three hypotheses end, and the best that goes on
 
 

@@ -77,7 +77,7 @@ def test_searches_find_the_same_with_the_same_scores(settings: dict[str, Any]) -
     found = []
     for name in LIBRARIES:
         with products.using(name):
-            found.append(Search(Engine(model), windows, SearchConfig(beam=3)).run())
+            found.append(Search(Engine(model), SearchConfig(beam=3)).run(windows))
     for one, other in zip(*found, strict=True):
         assert [h.tokens for h in one] == [h.tokens for h in other]
         for a, b in zip(one, other, strict=True):
