@@ -1,10 +1,14 @@
 """Which files are read as sentences."""
 
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from concatmt.corpus.formats import format_of
+from concatmt.corpus.lines import ReadReport
+from concatmt.decoding import inputs
 from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.search import Search
 from concatmt.decoding.translation import Passage
@@ -63,3 +67,17 @@ def test_options_out_of_range_are_refused(setting: dict[str, float]) -> None:
 def test_one_token_leaves_no_room_for_a_sentence() -> None:
     with pytest.raises(ValueError, match="greater than or equal to 2"):
         TranslateConfig(max_tokens=1)
+
+
+def test_a_long_line_of_standard_input_takes_no_more_time_than_it_is_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In blocks so small that joining the line anew with each would copy a hundred gigabytes.
+    monkeypatch.setattr(inputs, "BLOCK", 16)
+    (tmp_path / "in").write_bytes(b"x" * 2_000_000 + b"\ny\n")
+    with (tmp_path / "in").open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        start = time.process_time()
+        lines = [line for line in inputs._stdin_lines(ReadReport()) if line is not None]
+    assert time.process_time() - start < 5
+    assert [len(line) for line in lines] == [2_000_000, 1]
