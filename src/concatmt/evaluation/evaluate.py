@@ -75,13 +75,14 @@ _FILES = {
 
 
 def _systems(subjects: Sequence[Subject]) -> Table:
-    rows = []
-    for member in members_of(subjects):
-        facts = member.facts()
-        rows.append(
-            (member.label, facts.get("system", "-"), facts.get("hash", "-"), str(member.origin))
-        )
-    return Table(("run", "system", "hash", "from"), rows)
+    """What was compared; of files that do not say it, neither system nor hash."""
+    members = members_of(subjects)
+    known = [name for name in ("system", "hash") if any(name in one.facts() for one in members)]
+    rows = [
+        (one.label, *(one.facts().get(name, "-") for name in known), str(one.origin))
+        for one in members
+    ]
+    return Table(("run", *known, "from"), rows)
 
 
 def _remarks(subjects: Sequence[Subject], suite: Suite) -> list[str]:
