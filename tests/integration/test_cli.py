@@ -1,5 +1,6 @@
 """The command itself: help, version, errors, speed of starting."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -102,3 +103,16 @@ def test_running_out_of_memory_is_one_line_and_other_defects_are_not_hidden(
         printed = capsys.readouterr().err
         assert printed.startswith("concatmt: error: out of memory; use")
         assert printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [("concatmt tr", {"train", "translate"}), ("concatmt translate --bea", {"--beam"})],
+)
+def test_a_shell_can_complete_verbs_and_options(
+    concatmt: Command, line: str, wanted: set[str]
+) -> None:
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    environment = {**os.environ, **words, "_CONCATMT_COMPLETE": "complete_bash"}
+    done = concatmt(env=environment)
+    assert set(done.stdout.split()) == wanted

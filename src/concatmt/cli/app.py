@@ -42,6 +42,10 @@ VERBS = (
 GLOBAL_OPTIONS = (
     ("--plugin FILE", "Load a plug-in, a file or a module; may be given several times."),
     ("--version", "Show the version."),
+    (
+        "--install-completion",
+        "Let this shell complete verbs and options (--show-completion prints it).",
+    ),
     ("--debug", "Show tracebacks of errors, and what multiplies matrices."),
     ("-h, --help", "Show this message."),
 )
@@ -118,7 +122,7 @@ class Application(typer.Typer):
 app = Application(
     cls=Verbs,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
