@@ -16,6 +16,7 @@ from pathlib import Path
 from concatmt.decoding.loading import model_folder
 from concatmt.errors import UserError
 from concatmt.model.directory import CONFIG
+from concatmt.serve import logs
 from concatmt.serve.config import ServeConfig
 from concatmt.serve.engine import Engine
 from concatmt.serve.languages import find_language
@@ -101,7 +102,7 @@ class Models:
             async with pair.loading:
                 if pair.engine is None:
                     await self._make_room(pair)
-                    await asyncio.to_thread(self._load, pair)
+                    await self._load_later(pair)
             assert pair.engine is not None
             yield pair.engine
         finally:
@@ -125,6 +126,14 @@ class Models:
             if self._used() + wanted.bytes <= self._room:
                 return
             await asyncio.to_thread(self._unload, pair)
+
+    async def _load_later(self, pair: Pair) -> None:
+        """Load on another thread; what is wrong with a model is not the client's fault."""
+        try:
+            await asyncio.to_thread(self._load, pair)
+        except UserError as error:
+            logs.LOGGER.error(str(error))
+            raise RuntimeError("a model cannot be loaded") from error
 
     def _load(self, pair: Pair) -> None:
         pair.engine = Engine.load(pair.folder, self.config.translate, self.config.int8)
