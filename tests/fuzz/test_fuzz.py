@@ -18,7 +18,7 @@ ROUNDS = 3
 def test_odd_input_is_refused_in_one_line_or_comes_back_whole(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.fuzz", "--seed", "1", "--jobs", "1"]
     done = subprocess.run(
-        [*command, "--minutes", "1", "--rounds", str(ROUNDS), "--failures", str(tmp_path)],
+        [*command, "--minutes", "5", "--rounds", str(ROUNDS), "--failures", str(tmp_path)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
         capture_output=True,
@@ -58,7 +58,7 @@ def test_the_oracle_sees_what_does_not_hold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(oracle, "SECONDS", 1)
-    monkeypatch.setattr(oracle, "PATIENCE", 0.5)
+    monkeypatch.setattr(oracle, "PATIENCE", 3)  # on a busy machine nothing is done in less
     monkeypatch.setattr(oracle, "MEMORY", 100 << 20)
     (tmp_path / "stdin").touch()
     found = oracle.run_forked(work, tmp_path, tmp_path).problem()
