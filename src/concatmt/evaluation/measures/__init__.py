@@ -4,6 +4,8 @@ A measure asks systems for what they do (answers, translations, log-probs) and m
 the report from it. Whether a system is a model or a file, it does not know.
 """
 
+import importlib
+import pkgutil
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -60,3 +62,6 @@ for _one in (
     AttentionMeasure(),
 ):
     register(_one)
+# A module that is added here calls `register` itself, as a plug-in does.
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
