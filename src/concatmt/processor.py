@@ -38,11 +38,20 @@ def name_of_processor(processor: Path = Path("/proc/cpuinfo")) -> str:
     return " ".join(facts[name] for name in wanted if name in facts) or platform.machine()
 
 
+def multiplies_bfloat16(processor: Path = Path("/proc/cpuinfo")) -> bool:
+    """Whether this processor has instructions for products in bfloat16, as far as one can see."""
+    return _announces("avx512_bf16", processor)
+
+
 def _announces_tiles(processor: Path) -> bool:
+    return _announces("amx_tile", processor)
+
+
+def _announces(flag: str, processor: Path) -> bool:
     if platform.machine() != "x86_64" or not processor.exists():
         return False
     with processor.open(encoding="utf-8") as lines:
-        return any("amx_tile" in line for line in lines if line.startswith("flags"))
+        return any(flag in line.split() for line in lines if line.startswith("flags"))
 
 
 def _palettes() -> int | None:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from concatmt.corpus.batch import WindowBatch
+from concatmt.processor import multiplies_bfloat16
 from concatmt.training.objective import seed_batch
 from concatmt.training.tuning import count
 
@@ -128,8 +129,9 @@ def advice(trainer: "Trainer") -> list[str]:
         found.append(
             f"torchrun --nproc-per-node {cores} -m concatmt train ...: a process for each core"
         )
-    if not on_cpu and config.precision == "fp32":
-        found.append("training.precision=bf16: GPUs multiply it several times as fast")
+    if config.precision == "fp32" and (not on_cpu or multiplies_bfloat16()):
+        what = "this processor has" if on_cpu else "GPUs have"
+        found.append(f"training.precision=bf16: {what} instructions for it, some twice as fast")
     discount = model.config.system.context_discount
     windows = model.config.system.sentences > 1
     if windows and discount <= LOW_DISCOUNT and config.discounting == "exact":
