@@ -198,7 +198,8 @@ def _kill(leader: int) -> None:
 def _run_real(command: Command, folder: Path, streams: Path) -> Done:
     """Through the shell, as a user would; bash, whose code is the first failure of a pipe."""
     words: Sequence[str] = [sys.executable, "-m", "concatmt", *command.arguments]
-    line = f"set -o pipefail; {shlex.join(words)} {command.shell}"
+    limit = (REAL_SIZE + 2 * MEMORY) >> 10
+    line = f"set -o pipefail; ulimit -d {limit}; {shlex.join(words)} {command.shell}"
     with (
         (streams / "stdin").open("rb") as stdin,
         (streams / "stdout").open("wb") as stdout,
@@ -215,7 +216,8 @@ def _run_real(command: Command, folder: Path, streams: Path) -> Done:
         )
     done = _wait(process.pid, streams, REAL_SIZE)
     process.returncode = done.code  # it has been waited for
-    return replace(done, silent=command.silent)
+    # Its peak would be that of this process, from which it was started: the limit stands for it.
+    return replace(done, silent=command.silent, memory=0)
 
 
 REAL_SIZE = 400 << 20  # bytes that Python, torch and the program take in a process of their own
