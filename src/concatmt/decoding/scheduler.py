@@ -50,8 +50,6 @@ class Rows:
         if self.search.live:
             self.waited += bool(self.waiting)
             done += self._served(self.search.step())
-        if not self.busy:
-            self.search.close()
         return done
 
     def _admit(self) -> list[tuple[Place, Row]]:
@@ -108,11 +106,11 @@ class Scheduler:
         """Until the queue is empty. What is searched together depends on the clients alone."""
         far: list[Place] = []  # the long ones
         while True:
-            self._fill(far)
+            self._fill(self.rows.room, far)
             while self.rows.busy:
                 for place, row in self.rows.advance():
                     self._deliver(place, row.finished)
-                    self._fill(far)
+                    self._fill(1, far)  # so that its client goes on in its row
             self.rows.search.close()
             if not far:
                 return
@@ -134,6 +132,9 @@ class Scheduler:
             for rows in both:
                 rows.drop_cancelled()
             idle = not any(rows.busy for rows in both)
+            if idle:
+                for rows in both:
+                    rows.search.close()
             if not self._take_in(wait=idle) and idle:
                 return
             for rows in both:
@@ -145,9 +146,14 @@ class Scheduler:
                 for place, row in done:
                     self._deliver(place, row.finished)
 
-    def _fill(self, far: list[Place]) -> None:
-        while self.rows.room > 0 and (place := self.queue.next()) is not None:
-            (far if place.window.cost > self.longest else self.rows.waiting).append(place)
+    def _fill(self, count: int, far: list[Place]) -> None:
+        """Take so many windows from the queue, long ones besides."""
+        while count and (place := self.queue.next()) is not None:
+            if place.window.cost > self.longest:
+                far.append(place)
+            else:
+                self.rows.waiting.append(place)
+                count -= 1
 
     def _take_in(self, wait: bool) -> int:
         """Take some windows from the queue, and leave some to other schedulers; how many."""

@@ -54,6 +54,8 @@ class Report:
     trimmed: int = 0  # windows that lost context because they were too long
     copied: int = 0  # sentences whose translation came out empty
     terms: dict[str, list[int]] = field(default_factory=dict)  # of a glossary: found, honoured
+    guessed: int = 0  # sentences of documents that were walked by pieces
+    searches: int = 0  # windows that these took
 
     def add(self, other: "Report") -> None:
         """Count `other` too."""

@@ -13,10 +13,11 @@ from concatmt.decoding.clients import Stream
 from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.glossary import Glossary
+from concatmt.decoding.guessing import GuessedDocument, pieces_of
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.scheduler import search_for
 from concatmt.decoding.sentences import SentenceTranslator, Task
-from concatmt.decoding.threads import in_threads
+from concatmt.decoding.threads import in_threads, one_core
 from concatmt.decoding.translation import History, Passage, Report, Translation
 from concatmt.errors import UserError
 from concatmt.model.config import check_window
@@ -24,8 +25,9 @@ from concatmt.signature import Signature, Value
 from concatmt.text.pipeline import TextPipeline
 
 GROUP = 128  # documents that are translated side by side in `prefix`, or take turns, at most
-SMALL_GROUP = 32  # documents, from which on a group is worth a thread of its own
+SMALL_GROUP = 5  # documents, from which on a group is worth a thread of its own
 DOCUMENTS_AT_A_TIME = 256
+FEW = 8  # documents, up to which they are cut into pieces
 SENTENCES_IN_SIGHT = 32  # of a stream whose sentences do not depend on each other
 
 
@@ -159,6 +161,8 @@ class Translator:
         """Several passages at a time, of different documents, and what happened."""
         if self._independent:
             return self._independently(passages)
+        if len(passages) <= FEW:
+            return self._by_pieces(passages)
         # The longest begin, and every group has its share of them. There are two if possible,
         # for two threads; how many must not depend on the machine.
         order = sorted(range(len(passages)), key=lambda i: (-len(passages[i].source), i))
@@ -255,6 +259,36 @@ class Translator:
         if text is None:
             return None
         return Translation(passage.source[place], text, tokens=self.text.target.encode(text))
+
+    def _by_pieces(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
+        """Few passages: pieces of each are walked side by side, so that all cores have work."""
+        report, config = Report(), self.config
+        documents = [
+            GuessedDocument(self.sentences, one, self.context, pieces_of(len(one.source)))
+            for one in passages
+        ]
+        # Two groups, for two threads; how many must not depend on the machine. The walks of a group
+        # do not see what the other does.
+        groups: list[list[Stream]] = [[], []]
+        whole = 0
+        for document in documents:
+            count = len(document.starts)
+            if count == 1:
+                groups[whole % 2].append(document.walk(0, 1))
+                whole += 1
+                continue
+            groups[0] += [document.walk(piece, count // 2) for piece in range(count // 2)]
+            groups[1] += [document.walk(piece, count) for piece in range(count // 2, count)]
+
+        def run(streams: Iterable[Stream]) -> None:
+            search_for(streams, self.engine, config.search, config.pool, config.nbest)
+
+        list(in_threads(run, [group for group in groups if group], config.pool.threads))
+        done: list[list[Translation]] = [[] for _ in passages]
+        pairs = zip(documents, done, strict=True)
+        with one_core():
+            run(document.last_walk(of_one.append, report) for document, of_one in pairs)
+        return done, report
 
     def _side_by_side(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
         """Passages of which each goes on as soon as its sentence is translated."""
