@@ -12,7 +12,7 @@ import pytest
 from tests.fuzz import oracle
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 3
+ROUNDS = 2
 
 
 def test_odd_input_is_refused_in_one_line_or_comes_back_whole(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def _say(text: str) -> None:
         (lambda: sys.exit(1), "exit code 1"),
         (lambda: os.kill(os.getpid(), 9), "crash: signal SIGKILL"),
         (lambda: time.sleep(60), "hang"),
-        (lambda: [None for _ in iter(int, 1)], "hang"),
+        (lambda: any(iter(int, 1)), "hang"),
         (lambda: bytearray(180 << 20), "memory"),
     ],
 )
