@@ -225,14 +225,19 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path` atomically, as UTF-8 with plain newlines."""
+    r"""Write `text` to `path` atomically, as UTF-8 with plain newlines.
+
+    Names of files may have bytes that are no characters: these become their numbers, \udcff.
+    """
     with atomic_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` to `path` atomically as readable JSON, keys in the order they have."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    # What would be half of a surrogate pair in JSON is spelt out: it can be read again, as text.
+    write_text(path, re.sub("[\ud800-\udfff]", lambda half: rf"\\u{ord(half[0]):x}", text))
 
 
 def read_json(path: Path, what: str) -> Any:

@@ -19,6 +19,7 @@ from concatmt.files import (
     open_stream,
     read_json,
     remove_folder,
+    write_json,
     write_text,
 )
 
@@ -233,3 +234,11 @@ def test_a_link_to_itself_is_an_error_of_the_system_with_its_name(tmp_path: Path
     link.symlink_to("loop")
     with pytest.raises(OSError, match="Too many levels of symbolic links.*loop"):
         write_text(link, "x")
+
+
+def test_names_of_files_that_are_no_text_are_written_and_read_again(tmp_path: Path) -> None:
+    name = os.fsdecode(b"odd\xff")
+    write_json(tmp_path / "f", {"file": name})
+    assert read_json(tmp_path / "f", "a file") == {"file": r"odd\udcff"}
+    write_text(tmp_path / "page", f"<p>{name}</p>")
+    assert (tmp_path / "page").read_text("utf-8") == r"<p>odd\udcff</p>"

@@ -83,7 +83,7 @@ class Cache:
         """Let the rows of `other` take the place of `rows`; columns that it lacks hold anything."""
         for layer, theirs in enumerate(other._slabs):
             assert theirs is not None
-            slab = self._room(layer, theirs, self.length, other.length)
+            slab = self._room(layer, theirs[0], self.length, other.length)
             # Nobody will see these columns in the other rows, but they must be numbers.
             slab[:, :, :, self.length : other.length] = 0
             columns = slab[:, :, :, : other.length]
@@ -107,11 +107,11 @@ class Cache:
         self._replace(layer, buffer, fresh)
 
     def _room(self, layer: int, like: Tensor, start: int, end: int) -> Tensor:
-        """The slab of `layer`, made or grown to hold at least `end` columns."""
+        """The slab of `layer`, with room for `end` columns; where there is none, for such keys."""
         slab = self._slabs[layer]
         if slab is not None and slab.shape[3] >= end:
             return slab
-        rows, heads, _, width = like.shape
+        rows, heads, _, width = like.shape if slab is None else slab[0].shape
         shape = (2, rows, heads, max(self._capacity, 2 * start, end), width)
         buffer, grown = self._lend(like, shape)
         if slab is not None:

@@ -42,3 +42,20 @@ def test_growing_and_selecting_keep_what_was_written() -> None:
     expected = both[[2, 0]].clone()
     cache.select(torch.tensor([2, 0]))
     assert torch.equal(fill(cache, rows=2, columns=1)[:, :, :4], expected)
+
+
+def test_rows_that_join_with_more_columns_than_there_is_room_for_make_room() -> None:
+    few, many = torch.randn(2, 3, 2, 2, 4), torch.randn(2, 1, 2, 9, 4)
+    mine, theirs = Cache(layers=1, capacity=2), Cache(layers=1, capacity=9)
+    mine.writer(0)(few[0], few[1])
+    mine.advance(2)
+    theirs.writer(0)(many[0], many[1])
+    theirs.advance(9)
+    mine.put(torch.tensor([1]), theirs)
+    assert mine.length == 9
+    more = torch.zeros(3, 2, 1, 4)
+    keys, values = mine.writer(0)(more, more)
+    for side, (all_columns, joined) in enumerate(((keys, many[0]), (values, many[1]))):
+        assert torch.equal(all_columns[1, :, :9], joined[0])
+        for row in (0, 2):  # the others keep theirs
+            assert torch.equal(all_columns[row, :, :2], few[side, row])
