@@ -7,6 +7,7 @@ and stop at characters that vocabularies have.
 import re
 
 from concatmt.errors import UserError
+from concatmt.text.sentence_piece import load_sentence_piece
 
 END, UNK = "</s>", "<unk>"
 ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
@@ -94,12 +95,10 @@ def _lines(name: str, text: str) -> list[str]:
 
 def _sentence_piece(name: str, content: bytes) -> list[str]:
     """The vocabulary of a model that Marian was given itself: ids are those of SentencePiece."""
-    import sentencepiece
-
     try:
-        processor = sentencepiece.SentencePieceProcessor(model_proto=content)
-    except RuntimeError as error:
-        raise UserError(f"{name}: a damaged SentencePiece model") from error
+        processor = load_sentence_piece(content)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from error
     return [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
 
 

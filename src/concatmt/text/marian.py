@@ -13,6 +13,7 @@ from typing import Literal
 from concatmt.errors import UserError
 from concatmt.settings import Settings
 from concatmt.text.codec import Codec
+from concatmt.text.sentence_piece import load_sentence_piece
 from concatmt.text.vocabulary import SPECIALS, Vocabulary
 
 LABEL = re.compile(r">>[^<>\s]+<<")  # the language a multilingual model is to translate into
@@ -46,13 +47,8 @@ class MarianCodec(Codec):
         self, model: bytes, vocabulary: Vocabulary, config: MarianConfig, source: bool
     ) -> None:
         """model: the file content of source.spm or target.spm."""
-        import sentencepiece
-
         self.model, self.vocabulary, self.config = model, vocabulary, config
-        try:
-            self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-        except RuntimeError as error:
-            raise UserError(f"a SentencePiece model is damaged: {error}") from error
+        self.processor = load_sentence_piece(model)
         self.label = self._label(config.label) if source and config.label else []
 
     def _label(self, label: str) -> list[int]:

@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -36,13 +36,8 @@ class SentencePieceCodec(Codec):
     """Raw text <-> ids of a SentencePiece model."""
 
     def __init__(self, model: bytes, lowercase: bool = False) -> None:
-        import sentencepiece
-
         self.model, self.lowercase = model, lowercase
-        try:
-            self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-        except RuntimeError as error:
-            raise UserError(f"a SentencePiece model is damaged: {error}") from error
+        self.processor = load_sentence_piece(model)
         size = self.processor.get_piece_size()
         pieces = [self.processor.id_to_piece(i) for i in range(size)]
         if tuple(pieces[:4]) != SPECIALS:
@@ -59,6 +54,19 @@ class SentencePieceCodec(Codec):
     def decode(self, ids: Sequence[int]) -> str:
         text: str = self.processor.decode(list(ids))
         return _unescape(text)
+
+
+def load_sentence_piece(model: bytes) -> Any:
+    """The processor of a model; `model` is the content of its file."""
+    import sentencepiece
+
+    processor = sentencepiece.SentencePieceProcessor()
+    try:
+        # Given to the constructor, an empty model would not be loaded, and not be refused.
+        processor.LoadFromSerializedProto(model)
+    except RuntimeError as error:
+        raise UserError(f"a SentencePiece model is damaged: {error}") from error
+    return processor
 
 
 def learn_sentencepiece(sentences: Iterable[str], config: SentencePieceConfig) -> bytes:
