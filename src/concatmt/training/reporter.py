@@ -185,7 +185,11 @@ def draw_curves(run: Run) -> bool:
             right.plot(*points, color="C4", label="chrF of the samples", **MARKED)
         right.set_ylabel("BLEU, chrF of the samples")
         right.legend(loc="center right")
-    figure.savefig(run.folder / "curves.svg", metadata={"Date": None})
+    # Beside its place first: whatever is there, a pipe even, is replaced and not written to.
+    drawing = run.folder / "curves.svg.tmp"
+    drawing.unlink(missing_ok=True)
+    figure.savefig(drawing, format="svg", metadata={"Date": None})
+    drawing.replace(run.folder / "curves.svg")
     return True
 
 

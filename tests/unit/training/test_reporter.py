@@ -1,9 +1,12 @@
 """What the console and curves.svg show says which loss it is."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from concatmt.training.reporter import draw_curves
+from concatmt.training.run import Run
 from concatmt.training.train import train
 from tests.unit.training.tiny import make_data, make_task
 
@@ -24,4 +27,10 @@ def test_lines_and_curves_name_the_loss(
     assert f"{name}, discounted, " in valid
     assert "; NLL, current, " in valid
     # matplotlib draws letters, and leaves the text in a comment.
-    assert f"<!-- {name}, nats a token -->" in (tmp_path / "run" / "curves.svg").read_text("utf-8")
+    curves = tmp_path / "run" / "curves.svg"
+    assert f"<!-- {name}, nats a token -->" in curves.read_text("utf-8")
+    # A pipe in their place is replaced: nobody reads from it.
+    curves.unlink()
+    os.mkfifo(curves)
+    assert draw_curves(Run(tmp_path / "run"))
+    assert curves.is_file()
