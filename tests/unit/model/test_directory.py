@@ -158,10 +158,13 @@ def test_text_that_decides_a_translation_is_hashed(tmp_path: Path) -> None:
 
 
 def test_directories_from_before_text_was_hashed_still_open(folder: Path) -> None:
+    before = load_model(folder).state_dict()
     manifest = json.loads((folder / CONFIG).read_text())
     del manifest["text_sha256"]
     rehashed(folder, manifest)
-    load_model(folder)
+    after = load_model(folder).state_dict()
+    assert after.keys() == before.keys()
+    assert all(torch.equal(after[name], before[name]) for name in before)
 
 
 @pytest.mark.parametrize(
