@@ -21,7 +21,7 @@ import typer.core
 from concatmt import __version__
 from concatmt.cli.help import HELP_ALL, group_help, options_table, verb_help
 from concatmt.cli.old_names import current
-from concatmt.errors import UserError
+from concatmt.errors import UserError, one_line
 from concatmt.plugins import load_plugins
 
 # Newer versions of typer carry a click of their own: its base class is reached through typer.
@@ -259,7 +259,7 @@ def _one_line(error: Exception) -> str:
         context = getattr(error, "ctx", None)
         hint = f" (see '{context.command_path} --help')" if context is not None else ""
         message: str = error.format_message()  # type: ignore[attr-defined]
-        return " ".join(message.split()) + hint
+        return one_line(message) + hint
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         advice = {

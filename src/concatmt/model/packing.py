@@ -11,6 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+# Scores of a window that are in memory at a time, a quarter of a gigabyte with their softmax: a
+# sentence of 5,000 tokens may not take a gigabyte. Windows of usual lengths need one go.
+MOST_SCORES = 1 << 25
+
 
 @dataclass(frozen=True, slots=True)
 class Packing:
@@ -48,8 +52,13 @@ class Packing:
             strict=True,
         )
         for queries, keys, values, mask, place in parts:
-            scores = torch.baddbmm(mask, queries, keys, beta=factor, alpha=scale)
-            torch.bmm(scores.softmax(dim=2), values, out=place)
+            rows = max(1, MOST_SCORES // max(1, queries.shape[0] * keys.shape[2]))
+            for start in range(0, queries.shape[1], rows):
+                some = slice(start, start + rows)
+                one_for_all = mask.dim() < 2 or mask.shape[-2] == 1
+                beside = mask if one_for_all else mask[..., some, :]
+                scores = torch.baddbmm(beside, queries[:, some], keys, beta=factor, alpha=scale)
+                torch.bmm(scores.softmax(dim=2), values, out=place[:, some])
         return found[None]
 
 

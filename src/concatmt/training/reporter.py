@@ -188,8 +188,11 @@ def draw_curves(run: Run) -> bool:
     # Beside its place first: whatever is there, a pipe even, is replaced and not written to.
     drawing = run.folder / "curves.svg.tmp"
     drawing.unlink(missing_ok=True)
-    figure.savefig(drawing, format="svg", metadata={"Date": None})
-    drawing.replace(run.folder / "curves.svg")
+    try:
+        figure.savefig(drawing, format="svg", metadata={"Date": None})
+        drawing.replace(run.folder / "curves.svg")
+    finally:
+        drawing.unlink(missing_ok=True)  # where a folder is in its place
     return True
 
 

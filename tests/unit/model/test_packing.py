@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from concatmt.corpus.batch import WindowBatch
+from concatmt.model import packing
 from concatmt.model.packing import Packing, additive
 from concatmt.model.transformer import Transformer
 from tests.unit.model.small_models import SYSTEMS, build, log_probs, random_batch
@@ -65,3 +66,15 @@ def test_a_step_after_a_packed_prefix_equals_the_whole_window(system: str, norm:
         found = from_filled_cache(model, batch, given)
     wanted = log_probs(model, batch)[torch.arange(6), torch.tensor(given)]
     assert (found - wanted).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("with_mask", [False, True])
+def test_a_window_with_too_many_scores_for_one_go_is_attended_to_in_slices(
+    with_mask: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths = [5, 17]
+    q, k, v = torch.randn(3, 1, 2, sum(lengths), 8, generator=torch.Generator().manual_seed(1))
+    order = Packing.in_order(lengths, q) if with_mask else Packing(lengths, lengths)
+    whole = order.attend(q, k, v)
+    monkeypatch.setattr(packing, "MOST_SCORES", 3 * 2 * 17)  # three queries of the longer window
+    assert torch.allclose(order.attend(q, k, v), whole, atol=1e-6)

@@ -8,9 +8,11 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from concatmt.corpus.batch import WindowBatch
+from concatmt.model.blocks import Attention
 from concatmt.model.config import SIZES
 from concatmt.model.loss import LossConfig, discount_weights, window_loss
 from concatmt.model.transformer import Transformer
+from concatmt.model.views import View
 from tests.unit.model.small_models import build, log_probs, random_batch
 
 
@@ -113,6 +115,24 @@ def test_bfloat16_autocast_trains_near_float32(system: str) -> None:
     for name, gradient in exact.items():
         assert rough[name].dtype == torch.float32
         assert (rough[name] - gradient).norm() < 0.2 * gradient.norm() + 1e-2, name
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_in_bfloat16_is_that_of_the_fused_kernel_in_float32(causal: bool) -> None:
+    """Values and gradients, within what the rounding of a product to 8 bits leaves."""
+    generator = torch.Generator().manual_seed(1)
+    q, k, v, slope = torch.randn(4, 2, 4, 9, 16, generator=generator)
+    mask = torch.zeros(2, 1, 1, 9)
+    mask[0, ..., 6:] = -torch.inf
+    view = View(None if causal else mask, causal)
+    results = []
+    for dtype in (torch.float32, torch.bfloat16):
+        parts = [x.to(dtype, copy=True).requires_grad_() for x in (q, k, v)]
+        y = Attention(64, 4, 0.0).attend(parts[0], (parts[1], parts[2]), view)
+        y.backward(slope.to(dtype).transpose(1, 2).flatten(2))
+        results.append([y.detach().float(), *(x.grad.float() for x in parts if x.grad is not None)])
+    for exact, rough in zip(*results, strict=True):
+        assert (rough - exact).norm() < 0.02 * exact.norm()
 
 
 def test_gradients_through_ddp_are_those_of_the_model(tmp_path: Path) -> None:

@@ -34,3 +34,9 @@ def test_lines_and_curves_name_the_loss(
     os.mkfifo(curves)
     assert draw_curves(Run(tmp_path / "run"))
     assert curves.is_file()
+    # A folder in their place is refused, and no drawing is left beside it.
+    curves.unlink()
+    curves.mkdir()
+    with pytest.raises(OSError, match="curves.svg"):
+        draw_curves(Run(tmp_path / "run"))
+    assert not list((tmp_path / "run").glob("*.tmp"))
