@@ -13,7 +13,7 @@ class UserError(Exception):
 
 
 def one_line(message: str) -> str:
-    """The message in one line; of a very long one the beginning (where) and the end (what to do)."""
+    """In one line; of a very long one the beginning (where) and the end (what to do)."""
     line = " ".join(message.split())
     half = LONGEST // 2
     return line if len(line) <= LONGEST else f"{line[:half]} ... {line[-half:]}"
