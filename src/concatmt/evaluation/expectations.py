@@ -12,6 +12,7 @@ from typing import Any
 
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
+from concatmt.evaluation import fields
 from concatmt.evaluation.outcomes import Outcome
 from concatmt.evaluation.sets import ContrastiveItem, read_set
 from concatmt.json_text import parse_json
@@ -108,10 +109,10 @@ def _expectation(path: Path, where: str, line: str) -> Expectation:
         str(record.get("phenomenon", path.stem)),
         0.0,
         None,
-        record.get("distance"),
-        record.get("orbit"),
-        record.get("document"),
-        record.get("conflict"),
+        fields.distance(where, record),
+        fields.label(where, record, "orbit"),
+        fields.label(where, record, "document"),
+        fields.flag(where, record, "conflict"),
     )
     expected, wrong = _forms(where, record, "expected"), _forms(where, record, "wrong")
     if not expected:

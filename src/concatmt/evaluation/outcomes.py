@@ -12,6 +12,7 @@ from typing import Any
 
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
+from concatmt.evaluation import fields
 from concatmt.json_text import parse_json
 from concatmt.signature import Signature
 
@@ -112,10 +113,10 @@ def _outcome(where: str, record: Any) -> Outcome:
         str(record.get("phenomenon", name)),
         float(right),
         len(scores),
-        record.get("distance"),
-        record.get("orbit"),
-        record.get("document"),
-        record.get("conflict"),
+        fields.distance(where, record),
+        fields.label(where, record, "orbit"),
+        fields.label(where, record, "document"),
+        fields.flag(where, record, "conflict"),
         _log_prob(where, record),
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from concatmt.corpus.lines import ReadReport, mend, read_lines
 from concatmt.errors import UserError
+from concatmt.evaluation import fields
 from concatmt.json_text import parse_json
 
 VOITA_SEPARATOR = " _eos "
@@ -121,16 +122,9 @@ def _object(where: str, value: Any) -> dict[str, Any]:
     return value
 
 
-def _text(where: str, record: Any, key: str) -> str:
-    value = record.get(key) if isinstance(record, dict) else None
-    if not isinstance(value, str):
-        raise UserError(f"{where}: {key!r} must be a text")
-    return value
-
-
 def _ours(name: str, where: str, record: dict[str, Any]) -> ContrastiveItem:
-    source = _strings(where, record, "source")
-    context = _strings(where, record, "context") if "context" in record else []
+    source = fields.strings(where, record, "source")
+    context = fields.strings(where, record, "context") if "context" in record else []
     targets = []
     candidates = record.get("candidates")
     for candidate in candidates if isinstance(candidates, list) else [None]:
@@ -144,14 +138,14 @@ def _ours(name: str, where: str, record: dict[str, Any]) -> ContrastiveItem:
         str(record.get("id", where)),
         source,
         targets,
-        _integer(where, record, "correct"),
+        fields.integer(where, record, "correct"),
         name,
         str(record.get("phenomenon", name)),
-        record.get("distance"),
-        record.get("orbit"),
-        record.get("document"),
-        record.get("conflict"),
-        record.get("expected"),
+        fields.distance(where, record),
+        fields.label(where, record, "orbit"),
+        fields.label(where, record, "document"),
+        fields.flag(where, record, "conflict"),
+        fields.label(where, record, "expected"),
     )
 
 
@@ -164,18 +158,18 @@ def _voita(name: str, records: Sequence[tuple[str, dict[str, Any]]]) -> list[Con
         phenomenon = phenomenon.removesuffix(suffix)
     for number, (where, record) in enumerate(records):
         item_id = f"{name}-{number}"
-        source = _text(where, record, "src")
-        targets = _strings(where, record, "dst")
+        source = fields.text(where, record, "src")
+        targets = fields.strings(where, record, "dst")
         orbit = orbits.setdefault(source, item_id)
         items.append(
             ContrastiveItem(
                 item_id,
                 source.split(VOITA_SEPARATOR),
                 [target.split(VOITA_SEPARATOR) for target in targets],
-                _integer(where, record, "true_ind"),
+                fields.integer(where, record, "true_ind"),
                 name,
                 phenomenon,
-                record.get("ctx_dist"),
+                fields.distance(where, record, "ctx_dist"),
                 orbit,
                 orbit,
             )
@@ -185,22 +179,25 @@ def _voita(name: str, records: Sequence[tuple[str, dict[str, Any]]]) -> list[Con
 
 def _contrapro_lines(name: str, where: str, record: dict[str, Any]) -> ContrastiveItem:
     """ContraPro as lines with contexts of their own; both sides are cut to the shorter one."""
-    source, target = _strings(where, record, "src_context"), _strings(where, record, "ref_context")
+    source, target = (
+        fields.strings(where, record, "src_context"),
+        fields.strings(where, record, "ref_context"),
+    )
     size = min(len(source), len(target))
     context = target[len(target) - size :]
-    candidates = [_text(where, record, "ref"), *_strings(where, record, "contrastive")]
+    candidates = [fields.text(where, record, "ref"), *fields.strings(where, record, "contrastive")]
     return ContrastiveItem(
         str(record.get("id", where)),
-        [*source[len(source) - size :], _text(where, record, "src")],
+        [*source[len(source) - size :], fields.text(where, record, "src")],
         [[*context, candidate] for candidate in candidates],
         0,
         name,
         str(record.get("ref_pronoun", name)),
-        record.get("ante_distance"),
+        fields.distance(where, record, "ante_distance"),
         None,
-        record.get("document"),
+        fields.label(where, record, "document"),
         None,
-        record.get("ref_pronoun"),
+        fields.label(where, record, "ref_pronoun"),
     )
 
 
@@ -223,23 +220,23 @@ def _repetitions(items: Sequence[ContrastiveItem]) -> str | None:
 def _contrapro(name: str, where: str, record: dict[str, Any], context: Context) -> ContrastiveItem:
     """ContraPro's JSON, and ctxpro's, which has the expected form instead of wrong sentences."""
     errors = record.get("errors", [])
-    candidates = [_text(where, record, "ref segment")]
+    candidates = [fields.text(where, record, "ref segment")]
     for error in errors if isinstance(errors, list) else [None]:
         if not isinstance(error, dict) or not isinstance(error.get("contrastive"), str):
             raise UserError(f"{where}: every entry of 'errors' must have a 'contrastive' sentence")
-        candidates.append(_text(where, error, "contrastive"))
+        candidates.append(fields.text(where, error, "contrastive"))
     source, target = context
-    expected = record.get("expected", record.get("ref pronoun"))
+    expected = fields.label(where, record, "expected" if "expected" in record else "ref pronoun")
     return ContrastiveItem(
         where.rpartition("item ")[2],
-        [*source, _text(where, record, "src segment")],
+        [*source, fields.text(where, record, "src segment")],
         [[*target, candidate] for candidate in candidates],
         0,
         name,
         str(record.get("rule", expected or name)),
-        record.get("ante distance"),
+        fields.distance(where, record, "ante distance"),
         None,
-        _text(where, record, "document id"),
+        fields.text(where, record, "document id"),
         None,
         expected,
     )
@@ -266,7 +263,7 @@ def _inputs(records: Sequence[tuple[str, dict[str, Any]]], path: Path) -> Iterat
     for (where, record), line in zip(records, lines, strict=True):
         *context, current = (sentence.strip() for sentence in line.split(CTXPRO_SEPARATOR))
         # The file of inputs has been mended in the same way by then.
-        segment = mend(_text(where, record, "src segment"), where, ReadReport())
+        segment = mend(fields.text(where, record, "src segment"), where, ReadReport())
         if current.split() != segment.split():
             raise UserError(f"{where}: its sentence is not the last one of its line in {path}")
         yield context, [""] * len(context)
@@ -274,7 +271,7 @@ def _inputs(records: Sequence[tuple[str, dict[str, Any]]], path: Path) -> Iterat
 
 def _subtitles(where: str, record: dict[str, Any], documents: Path, context: int = 3) -> Context:
     """The lines before an item in its film, on both sides; fewer at its start."""
-    name = _text(where, record, "document id").rpartition("/")[2]
+    name = fields.text(where, record, "document id").rpartition("/")[2]
     stem, _, language = name.rpartition(".")
     found = sorted(documents.glob(f"*/{name}")) if stem else []
     if not found:
@@ -286,26 +283,12 @@ def _subtitles(where: str, record: dict[str, Any], documents: Path, context: int
     ]
     if len(others) != 1:
         raise UserError(f"{where}: {found[0]} should have one source file beside it")
-    line = _integer(where, record, "segment id")
+    line = fields.integer(where, record, "segment id")
     sides = [list(read_lines(path, ReadReport())) for path in (others[0], found[0])]
     if not 0 < line <= min(map(len, sides)):
         raise UserError(f"{where}: {found[0]} has no line {line}")
     first = max(0, line - 1 - context)
     return sides[0][first : line - 1], sides[1][first : line - 1]
-
-
-def _strings(where: str, record: dict[str, Any], key: str) -> list[str]:
-    values = record.get(key)
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise UserError(f"{where}: {key!r} must be a list of strings")
-    return values
-
-
-def _integer(where: str, record: dict[str, Any], key: str) -> int:
-    value = record.get(key)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise UserError(f"{where}: {key!r} must be a whole number, found {value!r}")
-    return value
 
 
 def _check(where: str, item: ContrastiveItem) -> None:
