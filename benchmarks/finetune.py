@@ -128,9 +128,9 @@ def compare(options: argparse.Namespace) -> None:
         tokens: list[int] = []
         for number, (batch,) in enumerate(islice(trainer.updates(), options.rounds + 1)):
             for name, loop in loops.items():
-                spent = loop(batch)
+                cost = loop(batch)
                 if number:  # the first one warms up
-                    seconds[name].append(spent)
+                    seconds[name].append(cost)
             if number:
                 tokens.append(batch.target.token_count)
     print(f"{name_of_processor()}, {options.threads} thread, {options.precision}, torch", end=" ")

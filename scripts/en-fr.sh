@@ -9,7 +9,7 @@
 set -eu
 : "${DOCUMENTS:?the folder of the parallel text}" "${CONTRASTIVE:?the folder of LCPT}" "${OPUS:?the folder of opus-mt-en-fr}"
 WORK=${WORK:-paper-runs/opus-en-fr} RESULTS=${RESULTS:-results/opus-en-fr} ONLY=${ONLY:-1000} NICE=${NICE:-19}
-PROCESSES=${PROCESSES:-2} UPDATES=${UPDATES:-400} TOKENS=${TOKENS:-8000} BASE=$WORK/opus-mt
+PROCESSES=${PROCESSES:-2} UPDATES=${UPDATES:-400} TOKENS=${TOKENS:-8000} RATE=${RATE:-5e-5} BASE=$WORK/opus-mt
 export OMP_NUM_THREADS=1
 mkdir -p "$WORK" "$RESULTS"
 
@@ -28,6 +28,7 @@ make_model() { # SYSTEM SEED RUN
         [ -d "$3/train/model" ] || nice -n "$NICE" torchrun --nproc-per-node "$PROCESSES" -m concatmt train finetune \
             --init "$BASE" --data "$WORK/store" --system "$1" --seed "$2" --output "$3/train" \
             --set training.precision=bf16 --set training.tokens_per_update="$TOKENS" \
+            --set training.optimiser.learning_rate="$RATE" --set training.batch.tokens=4000 \
             --set training.optimiser.warmup=$((UPDATES / 8)) --set training.max_updates="$UPDATES" \
             --set "training.optimiser.cooldown=[$((UPDATES * 3 / 4)),$UPDATES]" --set training.validate_every=$((UPDATES / 4)) \
             --set training.checkpoint_every=20 --set training.validation_windows=400 --set training.samples.documents=5
@@ -44,6 +45,11 @@ translate() { # RUN INPUT OUTPUT OPTIONS...
     [ -f "$output" ] || concatmt translate "$model" "$input" --output "$output" --resume --length-penalty 1 "$@"
 }
 
+# Which of the candidates of contrastive sets a model prefers, with gold context.
+prefer() { # RUN SET
+    [ -f "$1/prefer.$2.jsonl" ] || concatmt score "$1/model" "$WORK/$2.jsonl" --output "$1/prefer.$2.jsonl"
+}
+
 done=0
 while [ "$done" -lt "$ONLY" ]; do
     next=$(python scripts/en_fr.py plan "$RESULTS" | head -n 1)
@@ -55,6 +61,9 @@ while [ "$done" -lt "$ONLY" ]; do
     make_model "$system" "$seed" "$run"
     for items in items foreign; do
         translate "$run" "$WORK/$items.jsonl" $items.jsonl --format jsonl
+    done
+    for set in lcpt discevalmt-anaphora discevalmt-lexical; do
+        prefer "$run" "$set"
     done
     for text in test diabla; do
         translate "$run" "$WORK/$text.en" $text.own.fr

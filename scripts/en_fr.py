@@ -23,6 +23,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from concatmt.errors import UserError
+from concatmt.evaluation.outcomes import read_items
 from concatmt.evaluation.resampling import cluster_numbers, percentiles, resampled_means
 from concatmt.evaluation.significance import holm, replicates_p_value
 from concatmt.json_text import parse_json
@@ -36,9 +37,11 @@ TRAINED = (
     "base", "s4to4+cd", "s4to4", "s4to4+cd+pers", "s4to4+cd+shift+pers", "s4to4+cd+lrn+pers",
     "s4to4+cd+lrn+pers+pse", "s4to4+cd+sin+pers+pse",
 )  # fmt: skip
+RESAMPLES = 1000  # for intervals of BLEU
 REFERENCES = ("base", "s4to4+cd")  # what the others are compared with
 TESTS = ("test", "diabla")
 ITEM_SETS = ("items", "foreign")  # with their contexts, and with those of the next item
+CONTRASTIVE = ("lcpt", "discevalmt-anaphora", "discevalmt-lexical")  # preferred, not generated
 
 
 def plan() -> list[tuple[str, int]]:
@@ -97,6 +100,9 @@ def make_data(documents: Path, contrastive: Path, work: Path) -> None:
         work / "foreign.jsonl",
         [{"id": i["id"], "source": s} for i, s in zip(items, foreign, strict=True)],
     )
+    _write_lines(work / "lcpt.jsonl", items)
+    for name in CONTRASTIVE[1:]:
+        shutil.copyfile(contrastive / f"{name}.jsonl", work / f"{name}.jsonl")
     print(f"{work}: {len(items)} items")
 
 
@@ -128,18 +134,24 @@ def record(work: Path, system: str, seed: int, results: Path) -> None:
     kept.mkdir(parents=True, exist_ok=True)
     items = [parse_json(x) for x in (work / "items.judge.jsonl").read_text("utf-8").splitlines()]
     line: dict[str, Any] = {"system": system, "seed": seed}
+    line["distances"] = {i["id"]: i["distance"] for i in items}
     for name in ITEM_SETS:
         found = last_sentences(run / f"{name}.jsonl")
         line[name] = {i["id"]: verdict(found[i["id"]], i["expected"]) for i in items}
         shutil.copyfile(run / f"{name}.jsonl", kept / f"{name}.jsonl")
+    for name in CONTRASTIVE:
+        outcomes = read_items(run / f"prefer.{name}.jsonl").outcomes
+        line[f"prefer.{name}"] = {one.id: one.right for one in outcomes}
     for name in TESTS:
         for context in ("own", "none"):
             file = run / f"{name}.{context}.fr"
             ours, theirs = (p.read_text("utf-8").split("\n") for p in (file, work / f"{name}.fr"))
             pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if b.strip()]
             texts = [a for a, _ in pairs], [[b for _, b in pairs]]
+            resampled: Any = BLEU().corpus_score(*texts, n_bootstrap=RESAMPLES)
             line[f"{name}.{context}"] = {
-                "bleu": BLEU().corpus_score(*texts).score,
+                "bleu": resampled.score,
+                "bleu_interval": resampled._ci,  # half of it, 95%
                 "chrf": CHRF().corpus_score(*texts).score,
                 "short": sum(len(a) < len(b) / 2 for a, b in pairs) / len(pairs),
             }
@@ -169,7 +181,8 @@ def tables(results: Path) -> str:
         raise UserError(f"{results}: no runs yet; start scripts/en-fr.sh")
     names = list(dict.fromkeys(run["system"] for run in runs))
     of_system = {name: [run for run in runs if run["system"] == name] for name in names}
-    return "\n\n".join([_main_table(of_system), _quality_table(of_system), _comparisons(of_system)])
+    parts = (_main_table, _comparisons, _distances, _preference_table, _quality_table)
+    return "\n\n".join(part(of_system) for part in parts)
 
 
 def _right(
@@ -203,14 +216,46 @@ def _main_table(of_system: dict[str, list[dict[str, Any]]]) -> str:
     return "## Pronouns that only context decides, generated\n\n" + markdown_table(head, rows)
 
 
+def _distances(of_system: dict[str, list[dict[str, Any]]]) -> str:
+    """Right ones by how many sentences before the antecedent is."""
+    rows = []
+    for name, runs in of_system.items():
+        far = np.array(list(runs[0]["distances"].values()))
+        values = _right(runs)
+        rows.append((name, *(f"{values[far == d].mean():.1%}" for d in DISTANCES)))
+    counts = [int((far == d).sum()) for d in DISTANCES]
+    head = ("System", *(f"d={d} ({n})" for d, n in zip(DISTANCES, counts, strict=True)))
+    return "## By distance of the antecedent\n\n" + markdown_table(head, rows)
+
+
+def _preference_table(of_system: dict[str, list[dict[str, Any]]]) -> str:
+    """Contrastive accuracy with gold context."""
+    rows = []
+    for name, runs in of_system.items():
+        row = [name]
+        for kind in CONTRASTIVE:
+            values = np.array([list(run[f"prefer.{kind}"].values()) for run in runs]).mean(axis=0)
+            clusters = cluster_numbers(runs[0][f"prefer.{kind}"])
+            means = resampled_means(values[:, None], clusters)
+            low, high = (float(ends[0]) for ends in percentiles(means, len(values)))
+            row.append(f"{values.mean():.1%} [{low:.1%}, {high:.1%}]")
+        rows.append(tuple(row))
+    head = ("System", "LCPT, the same items", "DiscEvalMT anaphora", "DiscEvalMT lexical")
+    return "## Preferred with gold context\n\n" + markdown_table(head, rows)
+
+
 def _quality_table(of_system: dict[str, list[dict[str, Any]]]) -> str:
     def mean(runs: list[dict[str, Any]], key: str, metric: str) -> float:
         return float(np.mean([run[key][metric] for run in runs]))
 
+    def quality(runs: list[dict[str, Any]], test: str) -> tuple[str, str]:
+        bleu, half, chrf = (mean(runs, f"{test}.own", m) for m in ("bleu", "bleu_interval", "chrf"))
+        return f"{bleu:.2f} ± {half:.2f}", f"{chrf:.2f}"
+
     rows = [
         (
             name,
-            *(f"{mean(runs, f'{t}.own', m):.2f}" for t in TESTS for m in ("bleu", "chrf")),
+            *(value for t in TESTS for value in quality(runs, t)),
             *(f"{mean(runs, f'{t}.none', 'bleu'):.2f}" for t in TESTS),
             f"{mean(runs, 'test.own', 'short'):.2%}",
         )

@@ -61,7 +61,7 @@ def test_items_are_those_whose_antecedent_an_annotator_found_in_the_context(
 def test_tables_have_accuracies_counted_by_hand_and_the_plan_what_is_left(
     script: ModuleType, tmp_path: Path
 ) -> None:
-    quality = {"bleu": 40.0, "chrf": 60.0, "short": 0.01}
+    quality = {"bleu": 40.0, "bleu_interval": 1.0, "chrf": 60.0, "short": 0.01}
     tests = {f"{name}.{context}": quality for name in script.TESTS for context in ("own", "none")}
     verdicts = {"base": ["right", "wrong", "open", "wrong"], "s4to4+cd": ["right"] * 3 + ["wrong"]}
     lines = [
@@ -70,6 +70,8 @@ def test_tables_have_accuracies_counted_by_hand_and_the_plan_what_is_left(
             "seed": 1,
             "items": {str(i): value for i, value in enumerate(values)},
             "foreign": {str(i): "open" for i in range(4)},
+            "distances": {"0": 1, "1": 1, "2": 2, "3": 3},
+            **{f"prefer.{kind}": {"0": 1.0, "1": 0.5} for kind in script.CONTRASTIVE},
             **tests,
         }
         for name, values in verdicts.items()
@@ -79,6 +81,9 @@ def test_tables_have_accuracies_counted_by_hand_and_the_plan_what_is_left(
     assert "| base     | 1     | 25.0% [" in shown
     assert "| 75.0%      | 0.0%" in shown  # of those that s4to4+cd decided: 3 of 4
     assert "+50.0 [" in shown
+    # By distance: right, wrong; open; wrong.
+    assert "| base     | 50.0%   | 0.0%    | 0.0%    |" in shown
+    assert "| base     | 75.0% [" in shown  # preferred
     left = set(script.plan()) - {(run["system"], run["seed"]) for run in script.read_runs(tmp_path)}
     assert ("base", 1) not in left
     assert ("opus-mt", 0) in left
