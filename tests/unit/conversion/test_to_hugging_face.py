@@ -119,7 +119,7 @@ def test_generate_translates_windows_of_an_exported_model_as_we_do(tmp_path: Pat
         with torch.no_grad():  # its length counts the first input and the end
             best = theirs.generate(**inputs, num_beams=4, length_penalty=1.0, max_length=42)[0]
         ids = [text.source.encode(sentence) for sentence in window]
-        found = Search(engine, [Window(ids)], free).run()[0][0].tokens
+        found = Search(engine, free).run([Window(ids)])[0][0].tokens
         names = {i: symbol for symbol, i in tokenizer.get_vocab().items()}
         kept = [names[i] for i in best.tolist()[1:] if names[i] not in ("</s>", "<pad>")]
         symbols = text.target.vocabulary.symbols
