@@ -9,7 +9,7 @@
 set -eu
 : "${DOCUMENTS:?the folder of the parallel text}" "${CONTRASTIVE:?the folder of LCPT}" "${OPUS:?the folder of opus-mt-en-fr}"
 WORK=${WORK:-paper-runs/opus-en-fr} RESULTS=${RESULTS:-results/opus-en-fr} ONLY=${ONLY:-1000} NICE=${NICE:-19}
-PROCESSES=${PROCESSES:-2} UPDATES=${UPDATES:-240} TOKENS=${TOKENS:-8000} RATE=${RATE:-5e-5} BASE=$WORK/opus-mt
+PROCESSES=${PROCESSES:-2} UPDATES=${UPDATES:-120} TOKENS=${TOKENS:-8000} RATE=${RATE:-5e-5} BASE=$WORK/opus-mt
 export OMP_NUM_THREADS=1
 mkdir -p "$WORK" "$RESULTS"
 
