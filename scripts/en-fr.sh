@@ -22,7 +22,7 @@ concatmt() { nice -n "$NICE" python -m concatmt "$@"; }
 # The model of a run, trained if need be.
 make_model() { # SYSTEM SEED RUN
     case $1 in
-    opus-mt) [ -d "$3/model" ] || cp -r "$BASE" "$3/model" ;;
+    opus-mt | plain) ln -sfn "../../opus-mt" "$3/model" ;;
     s4to4-untrained) [ -d "$3/model" ] || concatmt convert "$OPUS" --system s4to4 --output "$3/model" ;;
     *)
         [ -d "$3/train/model" ] || nice -n "$NICE" torchrun --nproc-per-node "$PROCESSES" -m concatmt train finetune \
@@ -45,6 +45,14 @@ translate() { # RUN INPUT OUTPUT OPTIONS...
     [ -f "$output" ] || concatmt translate "$model" "$input" --output "$output" --resume --length-penalty 1 "$@"
 }
 
+# As `translate`, but windows are given to the model as if they were one sentence.
+translate_plainly() { # RUN INPUT OUTPUT
+    [ -f "$1/$3" ] && return
+    python scripts/plain_concatenation.py windows "$2" "$1/windows.$3.jsonl"
+    translate "$1" "$1/windows.$3.jsonl" "whole.$3.jsonl" --context 0 --format jsonl
+    { printf '%s: ' "$3"; python scripts/plain_concatenation.py cut "$2" "$1/whole.$3.jsonl" "$1/$3" en fr; } >> "$1/lost.txt"
+}
+
 # Which of the candidates of contrastive sets a model prefers, with gold context.
 prefer() { # RUN SET
     [ -f "$1/prefer.$2.jsonl" ] || concatmt score "$1/model" "$WORK/$2.jsonl" --output "$1/prefer.$2.jsonl"
@@ -59,6 +67,12 @@ while [ "$done" -lt "$ONLY" ]; do
     echo "$(date -u +%FT%TZ) $system, seed $seed"
     mkdir -p "$run"
     make_model "$system" "$seed" "$run"
+    if [ "$system" = plain ]; then
+        for items in items foreign; do translate_plainly "$run" "$WORK/$items.jsonl" $items.jsonl; done
+        translate_plainly "$run" "$WORK/test.en" test.own.fr
+        python scripts/en_fr.py record "$WORK" "$system" "$seed" "$RESULTS"
+        continue
+    fi
     for items in items foreign; do
         translate "$run" "$WORK/$items.jsonl" $items.jsonl --format jsonl
     done
@@ -67,8 +81,11 @@ while [ "$done" -lt "$ONLY" ]; do
     done
     for text in test diabla; do
         translate "$run" "$WORK/$text.en" $text.own.fr
-        translate "$run" "$WORK/$text.en" $text.none.fr --context 0
     done
+    case $system in
+    opus-mt | base) cp "$run/test.own.fr" "$run/test.none.fr" ;; # these see no context anyway
+    *) translate "$run" "$WORK/test.en" test.none.fr --context 0 ;;
+    esac
     python scripts/en_fr.py record "$WORK" "$system" "$seed" "$RESULTS"
     python scripts/en_fr.py tables "$RESULTS" > "$RESULTS/tables.md"
     done=$((done + 1))

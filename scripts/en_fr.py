@@ -32,7 +32,7 @@ from concatmt.tables import markdown_table
 OPPOSITE = {"il": "elle", "elle": "il", "ils": "elles", "elles": "ils"}
 DISTANCES = (1, 2, 3)
 WORD = re.compile(r"[^\W\d_]+")
-UNTRAINED = ("opus-mt", "s4to4-untrained")
+UNTRAINED = ("opus-mt", "plain", "s4to4-untrained")
 TRAINED = (
     "base", "s4to4+cd", "s4to4", "s4to4+cd+pers", "s4to4+cd+shift+pers", "s4to4+cd+lrn+pers",
     "s4to4+cd+lrn+pers+pse", "s4to4+cd+sin+pers+pse",
@@ -140,11 +140,15 @@ def record(work: Path, system: str, seed: int, results: Path) -> None:
         line[name] = {i["id"]: verdict(found[i["id"]], i["expected"]) for i in items}
         shutil.copyfile(run / f"{name}.jsonl", kept / f"{name}.jsonl")
     for name in CONTRASTIVE:
-        outcomes = read_items(run / f"prefer.{name}.jsonl").outcomes
-        line[f"prefer.{name}"] = {one.id: one.right for one in outcomes}
+        preferred = run / f"prefer.{name}.jsonl"
+        if preferred.is_file():  # what is only translated prefers nothing
+            outcomes = read_items(preferred).outcomes
+            line[f"prefer.{name}"] = {one.id: one.right for one in outcomes}
     for name in TESTS:
         for context in ("own", "none"):
             file = run / f"{name}.{context}.fr"
+            if not file.is_file():
+                continue
             ours, theirs = (p.read_text("utf-8").split("\n") for p in (file, work / f"{name}.fr"))
             pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if b.strip()]
             texts = [a for a, _ in pairs], [[b for _, b in pairs]]
@@ -156,9 +160,9 @@ def record(work: Path, system: str, seed: int, results: Path) -> None:
                 "short": sum(len(a) < len(b) / 2 for a, b in pairs) / len(pairs),
             }
             shutil.copyfile(file, kept / file.name)
-    training = run / "metrics.jsonl"
-    if training.is_file():
-        shutil.copyfile(training, kept / "metrics.jsonl")
+    for extra in ("metrics.jsonl", "lost.txt"):
+        if (run / extra).is_file():
+            shutil.copyfile(run / extra, kept / extra)
     line["signature"] = parse_json((run / "items.jsonl").read_text("utf-8").split("\n")[0])[
         "signature"
     ]
@@ -234,6 +238,9 @@ def _preference_table(of_system: dict[str, list[dict[str, Any]]]) -> str:
     for name, runs in of_system.items():
         row = [name]
         for kind in CONTRASTIVE:
+            if any(f"prefer.{kind}" not in run for run in runs):
+                row.append("–")
+                continue
             values = np.array([list(run[f"prefer.{kind}"].values()) for run in runs]).mean(axis=0)
             clusters = cluster_numbers(runs[0][f"prefer.{kind}"])
             means = resampled_means(values[:, None], clusters)
@@ -245,19 +252,20 @@ def _preference_table(of_system: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def _quality_table(of_system: dict[str, list[dict[str, Any]]]) -> str:
-    def mean(runs: list[dict[str, Any]], key: str, metric: str) -> float:
-        return float(np.mean([run[key][metric] for run in runs]))
+    def mean(runs: list[dict[str, Any]], key: str, metric: str, form: str = ".2f") -> str:
+        values = [run[key][metric] for run in runs if key in run]
+        return format(float(np.mean(values)), form) if values else "–"
 
     def quality(runs: list[dict[str, Any]], test: str) -> tuple[str, str]:
         bleu, half, chrf = (mean(runs, f"{test}.own", m) for m in ("bleu", "bleu_interval", "chrf"))
-        return f"{bleu:.2f} ± {half:.2f}", f"{chrf:.2f}"
+        return f"{bleu} ± {half}", chrf
 
     rows = [
         (
             name,
             *(value for t in TESTS for value in quality(runs, t)),
-            *(f"{mean(runs, f'{t}.none', 'bleu'):.2f}" for t in TESTS),
-            f"{mean(runs, 'test.own', 'short'):.2%}",
+            mean(runs, "test.none", "bleu"),
+            mean(runs, "test.own", "short", ".2%"),
         )
         for name, runs in of_system.items()
     ]
@@ -268,7 +276,6 @@ def _quality_table(of_system: dict[str, list[dict[str, Any]]]) -> str:
         "DiaBLa BLEU",
         "chrF",
         "Test alone",
-        "DiaBLa alone",
         "Short",
     )
     return "## Quality, with own context and without\n\n" + markdown_table(head, rows)
