@@ -49,7 +49,7 @@ $(VENV)/.demo-ready: $(INPUTS) | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev-ready: $(INPUTS) | $(BIN)/python
-	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev,plots,serve,slurm,track,text,ctranslate2]'
+	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev,plots,serve,slurm,track,wandb,mlflow,text,ctranslate2]'
 	touch $@ $(VENV)/.demo-ready
 
 $(VENV)/.docs-ready: $(INPUTS) | $(BIN)/python

@@ -391,7 +391,7 @@ def test_a_start_that_fails_leaves_nothing(
     options: dict[str, Any] = {
         "precision": {"precision": "fp16"},
         "warm_start": {"warm_start": str(tmp_path / "nowhere")},
-        "tensorboard": {"tensorboard": True, "precision": "fp16"},
+        "tensorboard": {"track": ["tensorboard"], "precision": "fp16"},
     }[fault]
     run = tmp_path / "parent" / "run"
     if there:
@@ -597,7 +597,7 @@ def test_a_warm_start_with_another_vocabulary_is_refused(data: Path, tmp_path: P
         {"batch": {"tokens": 128, "random_context": True}},
         {"precision": "bf16"},
         {"loss": {"normaliser": "weights"}},
-        {"tensorboard": True},
+        {"track": ["tensorboard"]},
         {"stop_metric": "current"},
     ],
     ids=str,

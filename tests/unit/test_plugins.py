@@ -10,7 +10,11 @@ import pytest
 
 from concatmt import plugins
 from concatmt.parallel import map_in_order
+from concatmt.training import trackers
+from concatmt.training.run import Run
+from concatmt.training.train import train
 from tests.conftest import Command
+from tests.unit.training.tiny import make_data, make_task
 
 STATS = ("inspect", "stats", "x")
 
@@ -186,3 +190,19 @@ def test_the_measure_and_the_encoding_of_the_documentation_work(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
     assert seen.stdout.splitlines() == ["s4to4+cd+current", "[1.0, 0.0]"], seen.stderr
+
+
+def test_the_tracker_of_the_documentation_writes_the_figures_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trackers, "_REGISTERED", dict(trackers._REGISTERED))
+    plugins.load_plugin(write(tmp_path, "csv.py", example("csv.py")))
+    assert train(make_task(make_data(tmp_path), max_updates=5, track=["csv"]), tmp_path / "run")
+    lines = (tmp_path / "run" / "figures.csv").read_text("utf-8").splitlines()
+    records = Run(tmp_path / "run").metrics()
+    assert [line.split(",")[:2] for line in lines] == [
+        [str(record["update"]), f"{record['kind']}/{name}"]
+        for record in records
+        for name in record
+        if name not in ("kind", "update")
+    ]

@@ -29,6 +29,7 @@ from concatmt.model.transformer import Transformer
 from concatmt.paper.setting import Setting
 from concatmt.settings import load_settings
 from concatmt.training.checkpoints import KEEP_LAST
+from concatmt.training.trackers import tracker_named
 
 TESTBED, STORE, START = "corpus", "store", "start"
 WHERE = "docs/data.md says where every file goes"
@@ -127,12 +128,10 @@ def check(setting: Setting, work: Path, launcher: str, runs: int) -> None:
 
 
 def _check_extras(setting: Setting, work: Path, launcher: str) -> None:
-    needed = {"slurm": ("submitit", launcher == "slurm", "--launcher slurm")}
-    board = config_of(setting, work).training.tensorboard
-    needed["track"] = ("tensorboard", board, "training.tensorboard")
-    for extra, (module, wanted, what) in needed.items():
-        if wanted and importlib.util.find_spec(module) is None:
-            raise UserError(f"{what}: install concatmt[{extra}] for it")
+    if launcher == "slurm" and importlib.util.find_spec("submitit") is None:
+        raise UserError("--launcher slurm: install concatmt[slurm] for it")
+    for name in config_of(setting, work).training.track:
+        tracker_named(name)
 
 
 def _check_store(setting: Setting, work: Path) -> None:

@@ -82,7 +82,7 @@ class TrainingConfig(Settings):
     samples: SamplesConfig = SamplesConfig()
     log_every: int = Field(default=50, ge=1)  # updates a line of metrics.jsonl
     log_seconds: float = Field(default=20.0, gt=0)  # or so long after the last line
-    tensorboard: bool = False
+    track: tuple[str, ...] = ()  # beside metrics.jsonl: tensorboard, wandb, mlflow, or a plug-in's
 
     @model_validator(mode="after")
     def _check(self) -> "TrainingConfig":

@@ -1,14 +1,14 @@
-"""What the user sees of a run: a live line or log lines, metrics.jsonl, TensorBoard, a picture."""
+"""What the user sees of a run: a live line or log lines, metrics.jsonl, trackers, a picture."""
 
 import sys
 import time
 from contextlib import suppress
 from typing import Any
 
-from concatmt.errors import UserError
 from concatmt.training.config import TrainingConfig
 from concatmt.training.objective import Totals
 from concatmt.training.run import METRICS, Run
+from concatmt.training.trackers import Ending, Trackers
 from concatmt.training.validation import Measured
 
 MARKED: dict[str, Any] = {"marker": "o", "markersize": 3}
@@ -19,9 +19,7 @@ class Reporter:
 
     def __init__(self, run: Run, config: TrainingConfig, speaks: bool) -> None:
         self.run, self.config, self.speaks = run, config, speaks
-        # Made with the first record, since a start that fails must not leave a folder.
-        self.make_board = _tensorboard() if config.tensorboard and speaks else None
-        self.board: Any = None
+        self.trackers = Trackers(run, config.track if speaks else ())
         self.window = Totals()  # since the last line of the metrics
         self.started = self.line_time = time.monotonic()
         self.updates = 0  # in this process's life
@@ -119,10 +117,6 @@ class Reporter:
     def _record(self, kind: str, record: dict[str, Any]) -> None:
         try:
             self.run.append({"kind": kind, **record})
-            if self.make_board is not None:
-                self.board = self.board or self.make_board(self.run.folder / "tensorboard")
-                for name, value in record.items():
-                    self.board.add_scalar(f"{kind}/{name}", value, record["update"])
             self.losing = False
         except OSError as error:
             # A full disk must not end a run of days for a line of figures.
@@ -130,6 +124,14 @@ class Reporter:
                 where = error.filename or self.run.folder / METRICS
                 self.warn(f"{where}: {error.strerror or error}; training goes on without metrics")
             self.losing = True
+        values = {name: value for name, value in record.items() if name != "update"}
+        for problem in self.trackers.record(kind, record["update"], values):
+            self.warn(problem)
+
+    def close(self, ending: Ending) -> None:
+        """Training has ended, for now or for good."""
+        for problem in self.trackers.close(ending):
+            self.warn(problem)
 
     def _show(self, line: str, now: float) -> None:
         if sys.stderr.isatty():
@@ -145,14 +147,6 @@ class Reporter:
 def _print(text: str) -> None:
     with suppress(OSError):  # a log on a full disk, or a terminal that was closed
         print(text, end="", file=sys.stderr, flush=True)
-
-
-def _tensorboard() -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise UserError("training.tensorboard: install concatmt[track] for it") from error
-    return SummaryWriter
 
 
 def loss_name(smoothing: float) -> str:

@@ -36,7 +36,8 @@ MAY_CHANGE = {
     "training.checkpoint_every",
     "training.log_every",
     "training.log_seconds",
-    "training.tensorboard",
+    "training.track",
+    "training.tensorboard",  # what it was called before
     "training.batch.too_long",
 }
 
@@ -164,7 +165,7 @@ def check_same(
 
     `defaults` stand for settings that an earlier version did not have.
     """
-    before, after = _flat(defaults or {}) | _flat(old), _flat(new)
+    before, after = flat(defaults or {}) | flat(old), flat(new)
     keys = sorted(before.keys() | after.keys())
     differing = [
         f"{key} was {_shown(before.get(key))}, now {_shown(after.get(key))}"
@@ -186,11 +187,12 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
-def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The leaves of a tree of settings by their paths."""
     leaves: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, dict):
-            leaves.update(_flat(value, f"{prefix}{key}."))
+            leaves.update(flat(value, f"{prefix}{key}."))
         else:
             leaves[f"{prefix}{key}"] = value
     return leaves

@@ -34,6 +34,7 @@ from concatmt.training.run import Run
 from concatmt.training.samples import Samples
 from concatmt.training.schedule import learning_rate
 from concatmt.training.state import TrainingState
+from concatmt.training.trackers import Ending
 from concatmt.training.validation import Measured, Validator
 
 EXPLOSION = 1e4  # times the running mean of the gradient's norm
@@ -94,6 +95,15 @@ class Trainer:
         None if the process was asked to stop (SIGTERM, Ctrl-C): the run is saved and can go on
         later.
         """
+        ending: Ending = "failed"
+        try:
+            reason = self._run()
+            ending = "stopped" if reason is None else "finished"
+        finally:
+            self.reporter.close(ending)
+        return reason
+
+    def _run(self) -> str | None:
         with self._listening():
             if self.config.warm_start is not None and not self.state.update:
                 self.reporter.validation(0, self._measure(), best=False)
