@@ -4,16 +4,19 @@
     python scripts/en_fr.py plan RESULTS
     python scripts/en_fr.py record WORK SYSTEM SEED RESULTS
     python scripts/en_fr.py tables RESULTS
+    python scripts/en_fr.py documents WORK RESULTS SYSTEM SYSTEM [SYSTEM...]
 
 `scripts/en-fr.sh` calls the first three.
 """
 
+import gzip
 import itertools
 import json
+import random
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ from sacrebleu.metrics.chrf import CHRF
 from concatmt.errors import UserError
 from concatmt.evaluation.outcomes import read_items
 from concatmt.evaluation.resampling import cluster_numbers, percentiles, resampled_means
+from concatmt.evaluation.side_by_side import side_by_side
 from concatmt.evaluation.significance import holm, replicates_p_value
 from concatmt.json_text import parse_json
 from concatmt.tables import markdown_table
@@ -37,6 +41,7 @@ TRAINED = (
     "base", "s4to4+cd", "s4to4", "s4to4+cd+pers", "s4to4+cd+shift+pers", "s4to4+cd+lrn+pers",
     "s4to4+cd+lrn+pers+pse", "s4to4+cd+sin+pers+pse",
 )  # fmt: skip
+SHOWN, SHOWN_SEED = 20, 1  # documents that are printed side by side
 RESAMPLES = 1000  # for intervals of BLEU
 REFERENCES = ("base", "s4to4+cd")  # what the others are compared with
 TESTS = ("test", "diabla")
@@ -138,7 +143,7 @@ def record(work: Path, system: str, seed: int, results: Path) -> None:
     for name in ITEM_SETS:
         found = last_sentences(run / f"{name}.jsonl")
         line[name] = {i["id"]: verdict(found[i["id"]], i["expected"]) for i in items}
-        shutil.copyfile(run / f"{name}.jsonl", kept / f"{name}.jsonl")
+        _keep(kept / f"{name}.jsonl.gz", json.dumps(found, ensure_ascii=False, indent=0))
     for name in CONTRASTIVE:
         preferred = run / f"prefer.{name}.jsonl"
         if preferred.is_file():  # what is only translated prefers nothing
@@ -159,7 +164,7 @@ def record(work: Path, system: str, seed: int, results: Path) -> None:
                 "chrf": CHRF().corpus_score(*texts).score,
                 "short": sum(len(a) < len(b) / 2 for a, b in pairs) / len(pairs),
             }
-            shutil.copyfile(file, kept / file.name)
+            _keep(kept / f"{file.name}.gz", file.read_text("utf-8"))
     for extra in ("metrics.jsonl", "lost.txt"):
         if (run / extra).is_file():
             shutil.copyfile(run / extra, kept / extra)
@@ -168,6 +173,43 @@ def record(work: Path, system: str, seed: int, results: Path) -> None:
     ]
     with (results / "runs.jsonl").open("a", encoding="utf-8") as file_of_runs:
         file_of_runs.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _keep(path: Path, text: str) -> None:
+    """Compressed, the same bytes every time."""
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def documents_side_by_side(work: Path, results: Path, systems: Sequence[str]) -> str:
+    """Twenty test documents, drawn by a fixed seed from those of 6 to 12 lines, first seeds.
+
+    The lines of a document are shown only where systems differ, the words that differ marked. Of
+    the sentences themselves, which are not ours to print, their numbers stand there, and the text
+    too if `work` has the test set.
+    """
+    first = {run["system"]: run["seed"] for run in reversed(read_runs(results))}
+    texts = {}
+    for name in systems:
+        if name not in first:
+            raise UserError(f"{name}: no run of it in {results}")
+        path = results / "translations" / f"{name}-seed{first[name]}" / "test.own.fr.gz"
+        texts[name] = gzip.decompress(path.read_bytes()).decode().rstrip("\n").split("\n\n")
+    whole = work / "test.en"
+    sources = whole.read_text("utf-8").rstrip("\n").split("\n\n") if whole.is_file() else None
+    sizes = [len(document.split("\n")) for document in texts[systems[0]]]
+    numbers = [i for i, size in enumerate(sizes) if 6 <= size <= 12]
+    parts = []
+    for number in sorted(random.Random(SHOWN_SEED).sample(numbers, SHOWN)):
+        english = sources[number].split("\n") if sources else [""] * sizes[number]
+        names = [f"Sentence {i + 1}. {text}".strip() for i, text in enumerate(english)]
+        columns = [(name, texts[name][number].split("\n")) for name in systems]
+        shown = side_by_side(names, columns, differing_only=True) or "All alike."
+        parts.append(f"## Document {number + 1}, {sizes[number]} sentences\n\n{_indented(shown)}")
+    return "\n\n".join(parts)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
 
 
 def read_runs(results: Path) -> list[dict[str, Any]]:
@@ -302,8 +344,11 @@ def _comparisons(of_system: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """One of the four commands."""
+    """One of the five commands."""
     command, *rest = arguments or [""]
+    if command == "documents" and len(rest) > 3:
+        print(documents_side_by_side(Path(rest[0]), Path(rest[1]), rest[2:]))
+        return
     if command == "plan" and len(rest) == 1:
         done = {(run["system"], run["seed"]) for run in read_runs(Path(rest[0]))}
         for system, seed in plan():
