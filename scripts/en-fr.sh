@@ -87,6 +87,6 @@ while [ "$done" -lt "$ONLY" ]; do
     *) translate "$run" "$WORK/test.en" test.none.fr --context 0 ;;
     esac
     python scripts/en_fr.py record "$WORK" "$system" "$seed" "$RESULTS"
-    python scripts/en_fr.py tables "$RESULTS" > "$RESULTS/tables.md"
+    python scripts/en_fr_report.py "$RESULTS" > "$RESULTS/tables.md"
     done=$((done + 1))
 done

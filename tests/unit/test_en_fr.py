@@ -1,6 +1,6 @@
 """What the runs on OPUS-MT count as a right pronoun, and the tables that follow from them."""
 
-import importlib.util
+import importlib
 import json
 from pathlib import Path
 from types import ModuleType
@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "en_fr.py"
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("en_fr", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    return importlib.import_module("en_fr")
+
+
+@pytest.fixture
+def report(script: ModuleType) -> ModuleType:
+    return importlib.import_module("en_fr_report")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_items_are_those_whose_antecedent_an_annotator_found_in_the_context(
 
 
 def test_tables_have_accuracies_counted_by_hand_and_the_plan_what_is_left(
-    script: ModuleType, tmp_path: Path
+    script: ModuleType, report: ModuleType, tmp_path: Path
 ) -> None:
     quality = {"bleu": 40.0, "bleu_interval": 1.0, "chrf": 60.0, "short": 0.01}
     tests = {f"{name}.{context}": quality for name in script.TESTS for context in ("own", "none")}
@@ -71,13 +72,14 @@ def test_tables_have_accuracies_counted_by_hand_and_the_plan_what_is_left(
             "items": {str(i): value for i, value in enumerate(values)},
             "foreign": {str(i): "open" for i in range(4)},
             "distances": {"0": 1, "1": 1, "2": 2, "3": 3},
+            "documents": {"0": "a", "1": "b", "2": "c", "3": "d"},
             **{f"prefer.{kind}": {"0": 1.0, "1": 0.5} for kind in script.CONTRASTIVE},
             **tests,
         }
         for name, values in verdicts.items()
     ]
     (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
-    shown = script.tables(tmp_path)
+    shown = report.report(tmp_path).markdown
     assert "| base     | 1     | 25.0% [" in shown
     assert "| 75.0%      | 0.0%" in shown  # of those that s4to4+cd decided: 3 of 4
     assert "+50.0 [" in shown
