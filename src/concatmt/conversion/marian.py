@@ -194,16 +194,17 @@ def _tensors(files: Files, name: str) -> tuple[dict[str, Tensor], bytes]:
 
 
 def _sentence_piece_models(files: Files, vocabularies: list[str]) -> tuple[bytes, bytes]:
-    """Those of both sides. Marian may have them for vocabularies; a single one serves both."""
+    """Those of both sides. Marian may have them as vocabularies; a single joint one serves both."""
     names = [f"{side}.spm" for side in SIDES]
     if all(name.endswith(".spm") for name in vocabularies):
         names = vocabularies
     elif not all(name in files for name in names):
         found = files.ending(".spm")
-        if len(found) != 1:
+        if len(found) != 1 or found[0] in names:
             bpe = files.ending(".bpe")
             reason = f"; {bpe[0]}: BPE models cannot be imported" if bpe else ""
-            raise files.refusal(f"has no {' and no '.join(names)}, which its text needs{reason}")
+            missing = " and no ".join(name for name in names if name not in files)
+            raise files.refusal(f"has no {missing}, which its text needs{reason}")
         names = found * 2
     return files.read(names[0]), files.read(names[1])
 

@@ -95,10 +95,7 @@ def _lines(name: str, text: str) -> list[str]:
 
 def _sentence_piece(name: str, content: bytes) -> list[str]:
     """The vocabulary of a model that Marian was given itself: ids are those of SentencePiece."""
-    try:
-        processor = load_sentence_piece(content)
-    except UserError as error:
-        raise UserError(f"{name}: {error}") from error
+    processor = load_sentence_piece(content, name)
     return [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
 
 

@@ -48,7 +48,7 @@ class MarianCodec(Codec):
     ) -> None:
         """model: the file content of source.spm or target.spm."""
         self.model, self.vocabulary, self.config = model, vocabulary, config
-        self.processor = load_sentence_piece(model)
+        self.processor = load_sentence_piece(model, f"{'source' if source else 'target'}.spm")
         self.label = self._label(config.label) if source and config.label else []
 
     def _label(self, label: str) -> list[int]:

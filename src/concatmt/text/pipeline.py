@@ -120,7 +120,8 @@ def read_text_settings(folder: Path) -> TextSettings:
 def _load_codec(settings: TextSettings, folder: Path, side: str, name: str) -> Codec:
     config = settings.text
     if isinstance(config, SentencePieceConfig):
-        return SentencePieceCodec((folder / f"{name}.model").read_bytes(), config.lowercase)
+        path = folder / f"{name}.model"
+        return SentencePieceCodec(path.read_bytes(), config.lowercase, str(path))
     vocabulary = Vocabulary.load(folder / f"{name}.vocab")
     if isinstance(config, WhitespaceConfig):
         return WhitespaceCodec(vocabulary, config.lowercase)

@@ -35,9 +35,11 @@ class SentencePieceConfig(Settings):
 class SentencePieceCodec(Codec):
     """Raw text <-> ids of a SentencePiece model."""
 
-    def __init__(self, model: bytes, lowercase: bool = False) -> None:
+    def __init__(
+        self, model: bytes, lowercase: bool = False, name: str = "the SentencePiece model"
+    ) -> None:
         self.model, self.lowercase = model, lowercase
-        self.processor = load_sentence_piece(model)
+        self.processor = load_sentence_piece(model, name)
         size = self.processor.get_piece_size()
         pieces = [self.processor.id_to_piece(i) for i in range(size)]
         if tuple(pieces[:4]) != SPECIALS:
@@ -56,8 +58,8 @@ class SentencePieceCodec(Codec):
         return _unescape(text)
 
 
-def load_sentence_piece(model: bytes) -> Any:
-    """The processor of a model; `model` is the content of its file."""
+def load_sentence_piece(model: bytes, name: str) -> Any:
+    """The processor of a model; `model` is the content of the file `name`."""
     import sentencepiece
 
     processor = sentencepiece.SentencePieceProcessor()
@@ -65,7 +67,7 @@ def load_sentence_piece(model: bytes) -> Any:
         # Given to the constructor, an empty model would not be loaded, and not be refused.
         processor.LoadFromSerializedProto(model)
     except RuntimeError as error:
-        raise UserError(f"a SentencePiece model is damaged: {error}") from error
+        raise UserError(f"{name}: damaged, or not a SentencePiece model") from error
     return processor
 
 

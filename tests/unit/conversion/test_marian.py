@@ -179,6 +179,9 @@ def test_files_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
     spm = ("source.spm", "target.spm")
     with pytest.raises(UserError, match=r"has no source\.spm and no target\.spm"):
         import_marian(zipped("model.npz", "vocab.yml"))
+    # The model of one side does not serve the other; only a joint one serves both.
+    with pytest.raises(UserError, match=r"has no source\.spm, which its text needs"):
+        import_marian(zipped("model.npz", "vocab.yml", "target.spm"))
     with pytest.raises(UserError, match="has no vocabulary"):
         import_marian(zipped("model.npz", *spm))
     with pytest.raises(UserError, match=r"has no model \(\*\.npz\)"):
