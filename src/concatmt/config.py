@@ -1,4 +1,4 @@
-"""The configuration tree: each component's settings under its own key."""
+"""The configuration tree: the settings of every component under its own key."""
 
 from concatmt.corpus.prepare import CorpusConfig
 from concatmt.errors import UserError
@@ -10,7 +10,7 @@ from concatmt.training.config import TrainingConfig
 
 
 class Config(Settings):
-    """Everything that a run depends on; each command uses its part."""
+    """All settings of a run; each command uses its part."""
 
     languages: Languages | None = None
     text: TextConfig = SentencePieceConfig()

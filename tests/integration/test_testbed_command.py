@@ -159,7 +159,7 @@ def test_an_older_testbed_is_replaced_and_a_folder_of_other_things_is_not(
             ("--pair", "en-ru", "--hold-out-distances", "two"),
             "--hold-out-distances: input should be",
         ),
-        (("--pair", "en-ru", "--weights", "vp"), "--weights vp: give its value as in vp=3"),
+        (("--pair", "en-ru", "--weights", "vp"), "--weights vp: needs a value, as in vp=3"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing_behind(

@@ -79,7 +79,7 @@ def test_what_is_wrong_with_a_plug_in_is_one_line(
 
 
 def test_the_option_wants_a_value_and_is_left_alone_by_help(concatmt: Command) -> None:
-    assert concatmt(*STATS, "--plugin").stderr == "concatmt: error: --plugin: give its value\n"
+    assert concatmt(*STATS, "--plugin").stderr == "concatmt: error: --plugin: needs a value\n"
     assert concatmt("--plugin", "nowhere.py", "inspect", "stats", "--help").returncode == 0
 
 

@@ -27,8 +27,8 @@ from concatmt.plugins import load_plugins
 # Newer versions of typer carry a click of their own: its base class is reached through typer.
 UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 
-# Imports make hundreds of thousands of objects that stay: to look through them again and again for
-# garbage takes a tenth of the time in which a command starts.
+# Imports make hundreds of thousands of objects that stay alive: scanning them again and again for
+# garbage takes a tenth of a command's start-up time.
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 OUT_OF_MEMORY = "out of memory; use smaller batches or a smaller model, or split long sentences"
@@ -40,30 +40,30 @@ VERBS = (
     *("serve", "testbed", "paper", "doctor"),
 )
 GLOBAL_OPTIONS = (
-    ("--plugin FILE", "Load a plug-in, a file or a module; may be given several times."),
+    ("--plugin FILE", "Load a plug-in, a file or a module; may be repeated."),
     ("--version", "Show the version."),
     (
         "--install-completion",
-        "Let this shell complete verbs and options (--show-completion prints it).",
+        "Set up completion for this shell (--show-completion prints the script).",
     ),
-    ("--debug", "Show tracebacks of errors, and what multiplies matrices."),
+    ("--debug", "Show tracebacks of errors, and the matrix library in use."),
     ("-h, --help", "Show this message."),
 )
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Verb(typer.core.TyperCommand):
-    """A command whose help shows what most people need, and everything when that is asked for."""
+    """A command whose help is short by default and complete with `--help-all`."""
 
     show_all = False
 
     def get_help(self, ctx: Any) -> str:
-        """As plain text."""
+        """Return the help as plain text."""
         assert self.callback is not None
         return verb_help(ctx.command_path, self.callback, self.show_all)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Typer would draw boxes."""
+        """Write plain text; Typer would draw boxes."""
         formatter.write(self.get_help(ctx))
 
 
@@ -71,7 +71,7 @@ class Group(typer.core.TyperGroup):
     """A verb with verbs below it."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Typer would draw boxes."""
+        """Write plain text; Typer would draw boxes."""
         commands = [
             (name, (command.help or "").partition("\n")[0])
             for name in self.list_commands(ctx)
@@ -82,10 +82,10 @@ class Group(typer.core.TyperGroup):
 
 
 class Verbs(typer.core.TyperGroup):
-    """Knows the names of all verbs and imports the module of the one that is called."""
+    """The group of all verbs; imports a verb's module only when that verb is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """All of them."""
+        """All verbs, in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -101,12 +101,12 @@ class Verbs(typer.core.TyperGroup):
         verbs = [(verb, _summary(verb)) for verb in VERBS]
         more = [
             options_table(GLOBAL_OPTIONS),
-            f"concatmt VERB --help explains a verb, concatmt VERB {HELP_ALL} every option of it.",
+            f"concatmt VERB --help explains a verb; concatmt VERB {HELP_ALL} lists every option.",
         ]
         formatter.write(group_help("concatmt", self.help or "", "Verbs", verbs, more))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Typer looks for names that are close to a wrong one among the commands it knows."""
+        """Import the verbs before Typer looks for names close to a mistyped one."""
         self.commands = dict.fromkeys(VERBS) | dict(self.commands)  # type: ignore[assignment]
         return super().resolve_command(ctx, args)
 
@@ -115,7 +115,7 @@ class Application(typer.Typer):
     """Makes a `Verb` of each command."""
 
     def command(self, *args: Any, **options: Any) -> Callable[[F], F]:
-        """As Typer's own."""
+        """Register a command, as Typer's method of this name does."""
         return super().command(*args, **{"cls": Verb} | options)
 
 
@@ -142,7 +142,7 @@ def concatmt(
     ] = False,
     debug: Annotated[
         bool,
-        typer.Option("--debug", help="Show tracebacks of errors, and what multiplies matrices."),
+        typer.Option("--debug", help="Show tracebacks of errors, and the matrix library in use."),
     ] = False,
 ) -> None:
     """Document-level neural machine translation by concatenation."""
@@ -154,7 +154,7 @@ def load_verb(name: str) -> None:
 
 
 def _show_products() -> None:
-    """Which library multiplied matrices, if the command has come to that."""
+    """Print which library multiplied matrices, if the command multiplied any."""
     products = sys.modules.get("concatmt.model.products")
     if products is not None:
         print(f"concatmt: products by {products.described()}", file=sys.stderr)
@@ -174,7 +174,7 @@ def _summary(verb: str) -> str:
 
 
 def main() -> None:
-    """Run a command. What the user can mend is one line on stderr and exit code 2."""
+    """Run a command. An error that the user can fix is one line on stderr, exit code 2."""
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     _mend_streams()
     arguments = sys.argv[1:] or ["--help"]
@@ -191,7 +191,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing is wrong on our side.
+        # Whoever read our output has closed the pipe (`| head`): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (UserError, UsageProblem, OSError) as error:
@@ -212,11 +212,11 @@ def main() -> None:
     finally:
         if debug:
             _show_products()
-        gc.freeze()  # the end of the process frees what is left, without a look at every object
+        gc.freeze()  # the process is about to end; do not scan every object before it does
 
 
 def _taken(arguments: list[str], option: str) -> tuple[list[str], list[str]]:
-    """Arguments without an option that may stand anywhere, and the values that it was given."""
+    """Take an option that may appear anywhere out of the arguments; its values come second."""
     rest: list[str] = []
     values: list[str] = []
     words = iter(arguments)
@@ -224,7 +224,7 @@ def _taken(arguments: list[str], option: str) -> tuple[list[str], list[str]]:
         if word == option:
             value = next(words, None)
             if value is None:
-                raise UserError(f"{option}: give its value")
+                raise UserError(f"{option}: needs a value")
             values.append(value)
         elif word.startswith(f"{option}="):
             values.append(word.removeprefix(f"{option}="))
@@ -234,10 +234,10 @@ def _taken(arguments: list[str], option: str) -> tuple[list[str], list[str]]:
 
 
 def _mend_streams() -> None:
-    """Make standard streams that can be written to, whatever the shell gives.
+    """Make sure that the standard streams can be written to, whatever the shell passes on.
 
-    A closed one is None in Python, and its number would go to the next file that is opened. What is
-    written is UTF-8, as all our files are, in any locale.
+    Python has None for a closed stream, and the next file opened would get its number. Output
+    is UTF-8 in any locale, like all our files.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -249,7 +249,7 @@ def _mend_streams() -> None:
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Python has a type for that; torch has one on GPUs alone, and a sentence on the CPU."""
+    """Python has a type for this; torch has one for GPUs only, and just a message on the CPU."""
     signs = ("can't allocate memory", "not enough memory", "out of memory")
     return isinstance(error, MemoryError) or any(sign in str(error) for sign in signs)
 

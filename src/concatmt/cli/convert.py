@@ -28,16 +28,16 @@ def convert(
     quantization: Annotated[
         Literal["int8", "int8_float32", "int16", "float16"] | None,
         typer.Option(
-            help="Of the weights for CTranslate2; float32 by default.", rich_help_panel="Export"
+            help="Type of the weights for CTranslate2 (default: float32).", rich_help_panel="Export"
         ),
     ] = None,
 ) -> None:
     """Turn a pretrained model into a model directory, or a model directory into another format.
 
-    PATH may be a MarianMT directory of Hugging Face, a model of Marian (a folder, a zip or an npz),
-    or a fairseq checkpoint. Every tensor and option finds its place or is refused: what is written
-    computes the same. A system of windows gives the right number of sentences at once, good content
-    only after training on documents.
+    PATH is a MarianMT directory from Hugging Face, a Marian model (a folder, a zip or an npz),
+    or a fairseq checkpoint. A tensor or option without a counterpart is refused by name, so the
+    result computes the same. A system with windows returns the right number of sentences at once,
+    but needs training on documents before its content is good.
 
     **Examples**
 
@@ -57,13 +57,13 @@ def convert(
 
     if to is not None:
         if config != ImportConfig():
-            raise UserError("--to: options of imports, such as --system, do not go with it")
+            raise UserError("--to: import options, such as --system, do not apply to exports")
         convert_out(path, output, to, quantization)
         kind = "a MarianMT directory for transformers" if to == "huggingface" else ""
         print(f"{output}: {kind or 'a model for CTranslate2'}")
         return
     if quantization is not None:
-        raise UserError("--quantization: only with --to ctranslate2")
+        raise UserError("--quantization: only applies with --to ctranslate2")
     imported = convert_in(path, output, config)
     model, text = imported.model, imported.text
     parameters = sum(parameter.numel() for parameter in model.parameters())

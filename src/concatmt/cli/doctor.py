@@ -1,4 +1,4 @@
-"""`concatmt doctor`: what this installation and this machine have, and what is wrong with it."""
+"""`concatmt doctor`: report what this installation and machine have, and any problems."""
 
 import typer
 

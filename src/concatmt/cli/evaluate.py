@@ -1,4 +1,4 @@
-"""`concatmt evaluate`: figures with chance levels, intervals and tests."""
+"""`concatmt evaluate`: compare systems, with chance levels, intervals and significance tests."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,8 +29,8 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="[NAME=]RUN[,RUN]...",
-            help="Training runs or model directories, with --on; else files of answers,"
-            " translations or scores. Commas stand between seeds of one system.",
+            help="Training runs or model directories, with --on; otherwise files of scores,"
+            " translations or contrastive answers. Separate seeds of one system by commas.",
         ),
     ],
     config: EvaluateConfig,
@@ -39,20 +39,22 @@ def evaluate(
         list[str] | None,
         typer.Option(
             metavar="SETS",
-            help="What runs are evaluated on: contrastive sets, folders of them, testbeds, texts"
-            " as SOURCE,REFERENCE[,IDS], the test split of a configuration (YAML). May be given"
-            " several times.",
+            help="What to evaluate runs on: contrastive sets, folders of them, testbeds, texts"
+            " as SOURCE,REFERENCE[,IDS], the test split of a configuration (YAML). May be"
+            " repeated.",
         ),
     ] = None,
     set_: SetOption = None,
     references: Annotated[
         Path | None,
-        typer.Option(help="The files are translations: compare with these.", rich_help_panel=FILES),
+        typer.Option(
+            help="The files are translations; these are the references.", rich_help_panel=FILES
+        ),
     ] = None,
     expected: Annotated[
         Path | None,
         typer.Option(
-            help="The files are translations of these items (testbed, ContraPro, ctxpro): look for"
+            help="The files are translations of these items (testbed, ContraPro, ctxpro): check for"
             " forms.",
             rich_help_panel=FILES,
         ),
@@ -66,14 +68,14 @@ def evaluate(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(help="Folder for evaluation.html, evaluation.json and evaluation.md."),
+        typer.Option(help="Folder to write evaluation.html, .json and .md to."),
     ] = None,
     html: Annotated[bool, typer.Option("--html", hidden=True)] = False,
 ) -> None:
-    """Compare systems with the first: accuracy, or BLEU and its kin, with honest tests.
+    """Compare systems with the first one: accuracy, BLEU and others, with significance tests.
 
-    With --on, runs are scored and translated, their context is perturbed and its use measured; what
-    the folder of --output has already is not done again. Accuracies come with their chance level
+    With --on, runs score and translate the sets, and their use of context is measured. Results in
+    the --output folder are not computed again. Accuracies come with their chance level
     and an interval over documents (and seeds). Only what survives Holm's correction over the whole
     table is bold.
 
@@ -103,10 +105,12 @@ def evaluate(
         write_export(files, export, output, references, expected, documents)
         return
     if export != ExportConfig():
-        raise UserError("--source, --window, --stride, --contexts and --seed go with --export")
+        raise UserError(
+            "--source, --window, --stride, --contexts and --seed only apply with --export"
+        )
     tree = config.model_dump(mode="json")
     if config.conventions == EvaluateConfig().conventions and not on:
-        tree["conventions"] = ["sentence"]  # documents are measured where there are runs
+        tree["conventions"] = ["sentence"]  # scoring whole documents needs runs
     elif on:
         tree["conventions"] = list(dict.fromkeys((*config.conventions, "document")))
     config = parse_settings(EvaluateConfig, overridden(tree, set_ or []), "evaluate")
@@ -115,7 +119,7 @@ def evaluate(
     elif references is not None or expected is not None:
         raise UserError("--references and --expected are for files; runs are given with --on")
     elif output is None:
-        raise UserError("--on: give --output, the folder that keeps what was scored")
+        raise UserError("--on: also give --output, the folder that keeps the scores")
     else:
         report = run.evaluate_models(systems, on, config, output, documents)
     if output is not None:

@@ -1,4 +1,4 @@
-"""What `concatmt evaluate --export` writes: translations and sets for tools that run elsewhere."""
+"""`concatmt evaluate --export`: write translations and sets for tools that run elsewhere."""
 
 import json
 import sys
@@ -23,9 +23,9 @@ def export(
     expected: Path | None,
     documents: Path | None,
 ) -> None:
-    """Write what is asked for to `output`."""
+    """Write the export that `config` names to `output`."""
     if output is None:
-        raise UserError("--export: give --output, where to write")
+        raise UserError("--export: also give --output, where to write it")
     if len(files) > 1 and config.export != "muda":
         raise UserError(f"--export {config.export}: give one file")
     if config.export == "comet":
@@ -35,8 +35,8 @@ def export(
     elif config.export == "muda":
         _muda(files, config, output, _given(references, "references", config))
     elif config.export == "items":
-        found = read_expectations(files[0], documents)
-        _write(output, (json.dumps(one.record(), ensure_ascii=False) for one in found))
+        expectations = read_expectations(files[0], documents)
+        _write(output, (json.dumps(item.record(), ensure_ascii=False) for item in expectations))
     elif config.export == "ctxpro":
         items = read_expectations(_given(expected, "expected", config))
         _write(output, ctxpro_lines(read_translations(files[0]), items))

@@ -1,7 +1,7 @@
-"""The help of commands as plain text, compact enough for one screen.
+"""Formats the help of a command as plain text that fits one screen.
 
-Made from what a command's function declares: its docstring and its annotated parameters. Does not
-know any command.
+Works from the docstring and the annotated parameters of the command's function. Does not
+know any particular command.
 """
 
 import enum
@@ -33,17 +33,17 @@ class Entry:
 
 
 def verb_help(path: str, function: Callable[..., Any], everything: bool) -> str:
-    """The help of one command; without `everything`, options that belong to a group are named."""
+    """The help of one command; without `everything`, grouped options are only counted."""
     parameters = inspect.signature(function).parameters.values()
-    entries = [entry for one in parameters if (entry := _entry(one)) is not None]
+    entries = [entry for parameter in parameters if (entry := _entry(parameter)) is not None]
     arguments = [entry for entry in entries if entry.is_argument]
     options = [entry for entry in entries if not entry.is_argument]
     usage = " ".join([path, *(entry.name for entry in arguments), "[OPTIONS]"])
     parts = [f"Usage: {usage}", documentation(inspect.getdoc(function) or "")]
     if arguments:
-        parts.append(_table("Arguments", ((one.name, one.text) for one in arguments)))
+        parts.append(_table("Arguments", ((entry.name, entry.text) for entry in arguments)))
     groups = list(dict.fromkeys(entry.group for entry in options if entry.group))
-    common = [(one.name, one.text) for one in options if one.group is None]
+    common = [(entry.name, entry.text) for entry in options if entry.group is None]
     parts.append(_table("Options", [*common, ("-h, --help", "Show this message.")]))
     if everything:
         for group in groups:
@@ -58,18 +58,18 @@ def verb_help(path: str, function: Callable[..., Any], everything: bool) -> str:
 def group_help(
     path: str, text: str, title: str, commands: Iterable[tuple[str, str]], more: Sequence[str]
 ) -> str:
-    """The help of a command with commands below it."""
+    """The help of a command that has subcommands."""
     parts = [f"Usage: {path} {title.upper()[:-1]} ...", documentation(text)]
     return "\n\n".join([*parts, _table(title, commands), *more])
 
 
 def options_table(options: Iterable[tuple[str, str]]) -> str:
-    """Options with what they do."""
+    """A table of options and what they do."""
     return _table("Options", options)
 
 
 def documentation(text: str) -> str:
-    """A docstring for the screen: paragraphs filled, examples as they are."""
+    """Wrap a docstring for the screen; examples are left as they are."""
     blocks: list[str] = []
     for block in text.split("\n\n"):
         if block.startswith("    "):
@@ -115,12 +115,12 @@ def _entry(parameter: inspect.Parameter) -> Entry | None:
 def _placeholder(kind: Any) -> str:
     origin = typing.get_origin(kind)
     if origin in (types.UnionType, typing.Union, list):
-        inner = [one for one in typing.get_args(kind) if one is not types.NoneType]
-        return "|".join(_placeholder(one) for one in inner)
+        inner = [member for member in typing.get_args(kind) if member is not types.NoneType]
+        return "|".join(_placeholder(member) for member in inner)
     if origin is Literal:
         return "|".join(map(str, typing.get_args(kind)))
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return "|".join(str(one.value) for one in kind)
+        return "|".join(str(member.value) for member in kind)
     return PLACEHOLDERS.get(kind, "TEXT")
 
 
@@ -139,7 +139,7 @@ def _wrapped(text: str) -> str:
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> str:
-    """Names on the left, text beside them; a long name has its line to itself."""
+    """Names on the left, text to the right; a long name gets a line to itself."""
     listed = list(rows)
     left = min(NAMES, max(len(name) for name, _ in listed)) + 4
     lines = [f"{title}:"]

@@ -1,4 +1,4 @@
-"""Verbs that had other names: they work for one more version, with a hint on stderr.
+"""Old names of verbs: they work for one more version, with a hint on stderr.
 
 Knows how a command was written and how it is written now. Does not know what verbs do.
 """
@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Sequence
 
 Words = list[str]
-RATES = "7e-4,9e-4,1e-3,3e-3"  # what a sweep tried unless it was told otherwise
+RATES = "7e-4,9e-4,1e-3,3e-3"  # the rates that a sweep tried by default
 INSPECTIONS = ("attention", "compare", "context-use", "figure", "show", "stats")
 
 
 def current(arguments: Sequence[str]) -> Words:
-    """A command as it is written now; if it was written otherwise, the user is told."""
+    """Rewrite a command with an old name, with a note to the user."""
     first, *rest = arguments or [""]
     if first in INSPECTIONS:
         new = ["inspect", first, *rest]
@@ -22,8 +22,8 @@ def current(arguments: Sequence[str]) -> Words:
         return list(arguments)
     shown = " ".join(new[: 2 if first in INSPECTIONS else 1])
     print(
-        f"note: 'concatmt {first}' is now 'concatmt {shown}'; the old name goes with the next"
-        f" version (see concatmt {shown} --help)",
+        f"note: 'concatmt {first}' is now 'concatmt {shown}'; the next version drops"
+        f" the old name (see concatmt {shown} --help)",
         file=sys.stderr,
     )
     return new
@@ -45,7 +45,7 @@ def _perturb(rest: Words) -> Words:
 
 
 def _export_ctranslate2(rest: Words) -> Words:
-    """The folder to write was the second argument."""
+    """The output folder used to be the second argument."""
     places = [
         place
         for place, word in enumerate(rest)

@@ -1,7 +1,7 @@
 """Arguments that several verbs take, and options made from configuration classes.
 
-A setting's default, its limits and the sentence that explains it stand in its class alone; here
-they become an option of the command line.
+A setting's default, limits and explanation are written once, in its class; this module turns
+them into command-line options.
 """
 
 import functools
@@ -30,34 +30,34 @@ F = TypeVar("F", bound=Callable[..., None])
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of a configuration class and the option that stands for it."""
+    """One field of a configuration class and its option."""
 
-    path: str  # in the tree, as search.beam
+    path: str  # in the tree, such as search.beam
     field: FieldInfo
-    flag: str  # as --beam; others after it, as -K
+    flag: str  # such as --beam; then any others, such as -K
     others: tuple[str, ...]
     group: str | None  # None: shown in the short help
 
     @property
     def name(self) -> str:
-        """Of the parameter."""
+        """Name of the parameter."""
         return self.flag.lstrip("-").replace("-", "_")
 
     @property
     def parameter(self) -> inspect.Parameter:
-        """As Typer reads it from the signature of a function."""
+        """The parameter as Typer reads it from a function's signature."""
         required = self.field.is_required()
         kind = _option_type(self.field.annotation)
         default = self.field.get_default(call_default_factory=True)
         help_text = self.field.description or ""
         if kind is bool:
-            # The flag says the opposite of a setting that is true.
+            # The flag turns off a setting that is on by default.
             help_text = f"Turn this off: {help_text}" if default else help_text
             default = False
         elif kind == str | None:
             default = None
             if typing.get_origin(self.field.annotation) is tuple or self._is_list:
-                kind = list[str] | None  # with commas between, or given several times
+                kind = list[str] | None  # comma-separated, or given several times
         option = typer.Option(self.flag, *self.others, help=help_text, rich_help_panel=self.group)
         return inspect.Parameter(
             self.name,
@@ -67,12 +67,12 @@ class Setting:
         )
 
     def value(self, given: Any) -> Any:
-        """What the class reads, from what Typer gives."""
+        """The value for the configuration class, from what Typer passes."""
         kind = typing.get_origin(self.field.annotation) or self.field.annotation
         if kind is bool:
             return self.field.default != given
         if isinstance(given, list):
-            parts = [part.strip() for one in given for part in one.split(",")]
+            parts = [part.strip() for value in given for part in value.split(",")]
             return [part for part in parts if part] or None
         if given is None or not isinstance(given, str):
             return given
@@ -82,7 +82,7 @@ class Setting:
 
     @property
     def _is_list(self) -> bool:
-        """Whether it is a list or None."""
+        """Whether the field is a list (or None)."""
         kinds = typing.get_args(self.field.annotation)
         return any(typing.get_origin(kind) is tuple for kind in kinds)
 
@@ -90,7 +90,7 @@ class Setting:
         for part in given.split(","):
             key, equals, value = part.strip().partition("=")
             if part.strip() and not (equals and value):
-                raise UserError(f"{self.flag} {key}: give its value as in {key}=3")
+                raise UserError(f"{self.flag} {key}: needs a value, as in {key}=3")
             if part.strip():
                 yield key.strip(), value.strip()
 
@@ -104,12 +104,12 @@ def options_of(
     groups: Mapping[str, str] | None = None,
     without: Sequence[str] = (),
 ) -> Callable[[F], F]:
-    """Give a verb an option for each setting of a class; the verb gets the checked object.
+    """Give a verb an option for each setting of a class; it is called with the checked object.
 
-    `parameter` is the verb's parameter that takes the object. Settings are named by their path, as
-    `search.beam`: `common` are shown in the short help; `names` are for options that are not called
-    like their setting ("batch", or "window -K"); `groups` give the heading for a setting or for
-    all below a path; `without` have no option.
+    `parameter` is the verb's parameter for that object. Settings are named by their path, such as
+    `search.beam`: `common` appear in the short help; `names` are for options that are not called
+    after their setting ("batch", or "window -K"); `groups` maps a setting, or a path above it,
+    to its heading; those in `without` get no option.
     """
     chosen = [
         Setting(path, field, *_flags(path, (names or {}).get(path)), group)
@@ -132,20 +132,20 @@ def options_of(
 
         signature = inspect.signature(verb, eval_str=True)
         parameters = []
-        for one in signature.parameters.values():
-            kept = one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for declared in signature.parameters.values():
+            kept = declared.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             parameters += (
-                [setting.parameter for setting in chosen] if one.name == parameter else [kept]
+                [setting.parameter for setting in chosen] if declared.name == parameter else [kept]
             )
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {declared.name: declared.annotation for declared in parameters}
         return typing.cast(F, run)
 
     return decorate
 
 
 def leaves(settings: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """The settings of a class and of those inside it, with their paths."""
+    """All settings of a class and of nested classes, with their paths."""
     for name, field in settings.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, Settings):
@@ -167,7 +167,7 @@ def _group(path: str, groups: Mapping[str, str]) -> str | None:
 
 
 def _option_type(annotation: Any) -> Any:
-    """The type of an option: numbers, words and choices stay, lists are words with commas."""
+    """An option's type: numbers, words and choices as they are, a list as comma-separated words."""
     origin = typing.get_origin(annotation)
     if origin is Annotated:
         return _option_type(typing.get_args(annotation)[0])

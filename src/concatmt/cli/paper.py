@@ -1,4 +1,4 @@
-"""`concatmt paper`: the paper's tables, ours beside them."""
+"""`concatmt paper`: fill the paper's tables with runs of our own."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,17 +21,17 @@ def paper(
     launch: LaunchConfig,
     what: Annotated[
         str,
-        typer.Argument(
-            help="list, check, run, questions, report, or a table of `list`; all: every one."
-        ),
+        typer.Argument(help="list, check, run, questions, report, a table from `list`, or all."),
     ],
-    setting: Annotated[str, typer.Option(help="Where; `list` has the names.")] = "testbed-en-ru",
+    setting: Annotated[
+        str, typer.Option(help="Corpus to run on; `list` has the names.")
+    ] = "testbed-en-ru",
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each system.", show_default="the setting's")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
     as_is: Annotated[
-        bool, typer.Option("--as-is", help="Print what there is, run nothing.")
+        bool, typer.Option("--as-is", help="Print the results so far, run nothing.")
     ] = False,
     results: Annotated[Path, typer.Option(help="Folder of results, one for each setting.")] = Path(
         "results"
@@ -42,10 +42,10 @@ def paper(
     rate: Annotated[float | None, typer.Option(help="With run: the learning rate.")] = None,
     set_: SetOption = None,
 ) -> None:
-    """Tables and figures of the paper: what is missing is run, ours is printed beside the paper's.
+    """Tables and figures of the paper: run what is missing, print ours beside the paper's.
 
-    `check` recomputes the paper's aggregates and finds where its tables and its text disagree.
-    `run` does one run, trains, scores and translates, and adds its line to the results.
+    `check` recomputes the paper's aggregates and lists where its tables and text disagree.
+    `run` trains, scores and translates once, and adds a line to the results.
     `questions` compares groups of systems; `report` writes all tables, questions and curves.
 
     **Examples**

@@ -1,4 +1,4 @@
-"""`concatmt prepare`: corpora become a store."""
+"""`concatmt prepare`: turn corpora into a store."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ def prepare(
     output: Annotated[Path, typer.Option(help="Folder of the store to write.")],
     set_: SetOption = None,
     text: Annotated[
-        Path | None, typer.Option(help="Take the text pipeline of this store or model.")
+        Path | None, typer.Option(help="Reuse the text pipeline of this store or model.")
     ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; all cores by default.")

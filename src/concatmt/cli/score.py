@@ -36,12 +36,12 @@ def score(
     config: ContrastConfig,
     output: Annotated[
         Path | None,
-        typer.Option(help="JSONL to write; of documents, standard output by default."),
+        typer.Option(help="JSONL to write (default for documents: standard output)."),
     ] = None,
     context: Annotated[
         list[int] | None,
         typer.Option(
-            min=0, help="Context sentences; of documents, give several to compare. All by default."
+            min=0, help="Context sentences; repeat it for documents to compare. All by default."
         ),
     ] = None,
     target: Annotated[
@@ -51,7 +51,7 @@ def score(
     input_format: Annotated[
         str | None,
         typer.Option(
-            help="Of the input, as in 'prepare'; by the name of the file otherwise.",
+            help="Format of the input, as in 'prepare' (default: by the file's name).",
             rich_help_panel=DOCUMENTS,
         ),
     ] = None,
@@ -61,10 +61,10 @@ def score(
     ] = None,
     int8: Annotated[bool, typer.Option("--int8", help="8-bit linear layers, on the CPU.")] = False,
 ) -> None:
-    """Score given translations: of documents token by token, of contrastive sets item by item.
+    """Score given translations: documents token by token, contrastive sets item by item.
 
-    Of documents it writes one line for each sentence and each amount of context: its tokens and
-    their natural log-probabilities. Of sets it prints accuracy, chance level and number of items,
+    For documents, writes one line per sentence and amount of context: the tokens and
+    their natural log-probabilities. For sets, prints accuracy, chance level and number of items,
     and writes every candidate's scores; the defaults are the paper's score.
 
     **Examples**
@@ -87,14 +87,14 @@ def score(
     )
     if not of_documents:
         if context and len(context) > 1:
-            raise UserError("--context: contrastive sets are scored with one amount of context")
+            raise UserError("--context: contrastive sets take one amount of context only")
         chosen = config.model_copy(update={"context": context[0] if context else None})
         _score_sets(model, inputs, chosen, output, documents, int8)
         return
     if len(inputs) > 1:
         raise UserError("score: give one file of documents at a time")
     if documents is not None:
-        raise UserError("--documents: belongs to contrastive sets")
+        raise UserError("--documents: only applies to contrastive sets")
     _score_documents(model, inputs[0], target, input_format, context, output, config.pool, int8)
 
 
@@ -114,12 +114,12 @@ def _score_sets(
 
     read = [read_set(path, documents) for path in paths]
     judge = Contrast(LoadedModel.load(model, int8), config)
-    with progress("score", sum(len(one.items) for one in read), "items") as bar:
-        answers = [items.answer_set(judge, one, bar) for one in read]
+    with progress("score", sum(len(test_set.items) for test_set in read), "items") as bar:
+        answers = [items.answer_set(judge, test_set, bar) for test_set in read]
     signature = items.sets_signature(judge, read)
     if output is not None:
         items.write_answers(output, signature, read, answers)
-    print(items.summary_table(read, [[one.verdict for one in of_set] for of_set in answers]))
+    print(items.summary_table(read, [[answer.verdict for answer in of_set] for of_set in answers]))
     for name, remark in items.remarks(read).items():
         print(f"note: {name}: {remark}", file=sys.stderr)
     print(f"signature: {signature}", file=sys.stderr)
@@ -158,11 +158,11 @@ def _score_documents(
         bar = stack.enter_context(progress("score", unit="sentences"))
         file.write(json.dumps({"signature": scorer.signature.to_json()}) + "\n")
         for scores in scorer.scores(parts):
-            for one in scores:
-                record = score_record(one)
+            for sentence in scores:
+                record = score_record(sentence)
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
-                totals[one.context][0] += record["log_prob"]
-                totals[one.context][1] += len(one.tokens)
+                totals[sentence.context][0] += record["log_prob"]
+                totals[sentence.context][1] += len(sentence.tokens)
             bar.advance(len(scores) // len(contexts))
     for line in report.messages():
         print(f"note: {line}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`concatmt serve`: an HTTP server of translations, for programs and with a page for people."""
+"""`concatmt serve`: serve translations over HTTP, for programs and on a web page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -54,15 +54,15 @@ def serve(
     new_key: Annotated[
         str | None,
         typer.Option(
-            help="Add a key of this name to the file of --api-keys, print it, and end.",
+            help="Add a key of this name to the --api-keys file, print it, and exit.",
             rich_help_panel=ACCESS,
         ),
     ] = None,
 ) -> None:
-    """Serve translations by the interfaces of LibreTranslate and DeepL, and on a web page.
+    """Serve translations with the APIs of LibreTranslate and DeepL, and on a web page.
 
-    Requests of all clients join one running search. Listens on this machine only, unless --host
-    says otherwise. SIGTERM ends it when what was accepted is answered.
+    All clients' requests join one running search. Listens on this machine only, unless --host
+    says otherwise. On SIGTERM it answers the requests it has and stops.
 
     **Examples**
 
@@ -85,9 +85,9 @@ def serve(
 
     if new_key is not None:
         if config.api_keys is None:
-            raise UserError("--new-key: say with --api-keys which file it is added to")
+            raise UserError("--new-key: also give --api-keys, the file to add it to")
         print(add_key(Path(config.api_keys), new_key))
         return
     if not models:
-        raise UserError("give the model directories that are to be served")
+        raise UserError("give the model directories to serve")
     run(models, config)

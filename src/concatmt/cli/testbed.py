@@ -1,4 +1,4 @@
-"""`concatmt testbed`: a generated discourse corpus whose bounds are known exactly."""
+"""`concatmt testbed`: generate a discourse corpus whose bounds are known exactly."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,9 +29,9 @@ def testbed(
     dials: Dials,
     output: Annotated[Path, typer.Option(help="Folder to write; an older testbed is replaced.")],
 ) -> None:
-    """Generate documents in which some sentences need another one to be translated.
+    """Generate documents in which some sentences need others to be translated.
 
-    Writes text, contrastive sets and a card with the best accuracy of every restricted observer.
+    Writes text, contrastive sets and a card with the best accuracy that partial context allows.
 
     **Examples**
 

@@ -1,4 +1,4 @@
-"""`concatmt train`: a system from a store to an averaged model; grids of rates and seeds."""
+"""`concatmt train`: train a system on a store, or a grid of rates and seeds."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,22 +20,24 @@ def train(
     data: Annotated[Path, typer.Option(help="A store, from `concatmt prepare`.")],
     system: Annotated[
         list[str],
-        typer.Option(help="In the paper's notation, as s4to4+cd+shift+pers; several are a grid."),
+        typer.Option(
+            help="In the paper's notation, such as s4to4+cd+shift+pers; several make a grid."
+        ),
     ],
-    output: Annotated[Path, typer.Option(help="The run directory; of a grid, one for all.")],
+    output: Annotated[Path, typer.Option(help="The run directory, or that of the grid.")],
     grid: GridConfig,
     init: Annotated[
-        Path | None, typer.Option(help="Start from this model directory; its sizes are taken.")
+        Path | None, typer.Option(help="Start from this model directory, with its sizes.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of weights, data order and dropout.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of weights, data order and dropout.")] = 1,
     set_: SetOption = None,
 ) -> None:
-    """Train a system; run the same command again to go on after an interruption.
+    """Train a system; run the same command again to resume after an interruption.
 
     Several systems, --rates or --seeds make a grid: every combination is a run of its own, and the
-    best rate of each system is told by validation loss.
+    best rate of each system is chosen by validation loss.
 
-    With several processes: `torchrun --nproc-per-node 2 -m concatmt train ...`, which gives the
+    With several processes: `torchrun --nproc-per-node 2 -m concatmt train ...`, which makes the
     same updates as one process.
 
     **Examples**
@@ -60,11 +62,11 @@ def train(
 
     if grid.rates or grid.seeds or len(system) > 1:
         if init is not None:
-            raise UserError("--init: one run at a time starts from a model, a grid does not")
+            raise UserError("--init: only a single run can start from a model, not a grid")
         _train_grid(config, data, system, output, seed, grid, set_ or [])
         return
     if grid != GridConfig():
-        raise UserError("--launcher and its kin are for grids: give --rates or --seeds too")
+        raise UserError("--launcher and the like are for grids: also give --rates or --seeds")
     settings = load_settings(Config, config, set_ or [])
     task = make_task(data, parse_system(system[0]), settings.model, settings.training, seed, init)
     run(task, output, translate_samples)

@@ -1,4 +1,4 @@
-"""`concatmt translate`: documents in, the same number of sentences out."""
+"""`concatmt translate`: translate documents, sentence for sentence."""
 
 import sys
 from collections.abc import Sequence
@@ -43,22 +43,22 @@ def translate(
     model: Annotated[Path, typer.Argument(help="A model directory.")],
     inputs: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files or folders; '-' or nothing: standard input."),
+        typer.Argument(help="Files or folders (default, or '-': standard input)."),
     ] = None,
     *,
     output: Annotated[
         Path | None,
-        typer.Option(help="File to write, a folder for several; standard output by default."),
+        typer.Option(help="File to write, or a folder for several (default: standard output)."),
     ] = None,
     format_: Annotated[
-        Literal["text", "jsonl"], typer.Option("--format", help="Of the output.")
+        Literal["text", "jsonl"], typer.Option("--format", help="Format of the output.")
     ] = "text",
     config: TranslateConfig,
     markup: FileConfig,
     input_format: Annotated[
         str | None,
         typer.Option(
-            help="Of the input, as in 'prepare'; by the name of the file otherwise.",
+            help="Format of the input, as in 'prepare' (default: by the file's name).",
             rich_help_panel=INPUT,
         ),
     ] = None,
@@ -70,14 +70,16 @@ def translate(
     ] = None,
     windows: Annotated[
         bool,
-        typer.Option("--windows", help="Whole windows too, in JSONL.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--windows", help="Also write whole windows, in JSONL.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     int8: Annotated[bool, typer.Option("--int8", help="8-bit linear layers, on the CPU.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after a kill.")] = False,
 ) -> None:
     """Translate documents; every line of input becomes one line of output.
 
-    Text has blank lines between its documents. JSONL has a document a line, `{"source": [...]}`;
+    Text has blank lines between its documents. JSONL has one document a line, `{"source": [...]}`;
     TSV has `document TAB source`. Subtitles (srt, vtt, ass), Markdown, HTML, XLIFF, EPUB and DOCX
     come back as they were, translated. To share the work, start it with `torchrun`.
 
@@ -108,10 +110,10 @@ def translate(
     from concatmt.progress import progress
 
     paths = inputs or [STDIN]
-    output = None if output == STDIN else output  # `-` is standard output here
+    output = None if output == STDIN else output  # `-` means standard output here
     stream = output is None or is_stream(output)
     if resume and stream:
-        raise UserError("--resume: only a run with --output can be continued")
+        raise UserError("--resume: needs --output, the file to continue")
     shard = Shard.from_environment()
     if shard.count > 1 and stream:
         raise UserError("several processes can only write a file: give --output")
@@ -123,8 +125,8 @@ def translate(
     ):
         if format_ != "text" or gold or windows or shard.count > 1:
             raise UserError(
-                "files with markup are written whole, by one process: leave --format, --gold,"
-                " --windows and torchrun out"
+                "files with markup are written whole, by one process: drop --format, --gold,"
+                " --windows and torchrun"
             )
         files = find_files(paths, kind)
         _translate_markup(model, files, output, config, markup, int8, resume)
@@ -142,7 +144,7 @@ def translate(
     with progress("translate", unit="sentences") as bar:
         if output is None:
             counted: Report | None = translate_stream(job, parts, sys.stdout, bar)
-        elif stream:  # there is no place for a journal beside a device or a pipe
+        elif stream:  # a device or a pipe has no folder for a journal
             with open_stream(output) as file:
                 counted = translate_stream(job, parts, file, bar)
         else:
@@ -164,7 +166,7 @@ def _translate_markup(
     int8: bool,
     resume: bool,
 ) -> None:
-    """Subtitles, pages, books: the same files back."""
+    """Translate subtitles, pages and books; each comes back as the same kind of file."""
     from concatmt.decoding.markup_job import MarkupJob, read_context, read_files
     from concatmt.decoding.translator import Translator
     from concatmt.progress import progress

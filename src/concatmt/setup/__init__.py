@@ -1,1 +1,1 @@
-"""What a user meets first: what this machine and this installation have, and what fits a corpus."""
+"""First steps of a user: examine the machine and propose a configuration for a corpus."""

@@ -1,6 +1,6 @@
-"""What `concatmt doctor` says of an installation: versions, hardware, kernels, extras, cache.
+"""`concatmt doctor`: examines versions, hardware, kernels, extras and the cache.
 
-Everything is asked of the libraries themselves at that moment. Does not mend anything.
+Asks the libraries themselves when it is run. Does not fix anything.
 """
 
 import importlib.metadata
@@ -19,13 +19,13 @@ REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?(?:>=([0-9.]+))?")
 EXTRA = re.compile(r"extra == ['\"]([^'\"]+)['\"]")
 DEVELOPMENT = ("dev", "docs", "browser")  # extras that users need not have
 GIGA = 1e9
-# Of the processor: what makes int8 fast.
+# Processor flags that make int8 fast.
 INT8_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One line; with a problem, what to do about it."""
+    """One line of the report; a problem comes with what to do about it."""
 
     name: str
     value: str
@@ -37,28 +37,30 @@ class Fact:
 
 
 def examine() -> list[Fact]:
-    """All facts, in the order in which they are shown."""
+    """All facts, in the order of the report."""
     return [*_versions(), *_hardware(), *_kernels(), *_extras(), _cache()]
 
 
 def _versions() -> Iterator[Fact]:
     yield Fact("concatmt", f"{concatmt.__version__} in {Path(concatmt.__file__).parent}")
     yield Fact("Python", f"{platform.python_version()} ({sys.executable}), {platform.platform()}")
-    needed = [one for one in requirements() if one.extra is None]
+    needed = [requirement for requirement in requirements() if requirement.extra is None]
     if not needed:
         yield Fact("libraries", "unknown: this package was not installed by pip")
         return
-    problems = [problem for one in needed if (problem := one.problem) is not None]
-    versions = ", ".join(f"{one.name} {one.installed or 'MISSING'}" for one in needed)
+    problems = [problem for requirement in needed if (problem := requirement.problem) is not None]
+    versions = ", ".join(
+        f"{requirement.name} {requirement.installed or 'MISSING'}" for requirement in needed
+    )
     yield Fact("libraries", versions, "; ".join(problems) or None)
 
 
 def _hardware() -> Iterator[Fact]:
-    found = Hardware.here()
-    memory = "" if found.memory is None else f", {found.memory / GIGA:.1f} GB of memory"
-    cores = f"{found.cores} core{'s' if found.cores > 1 else ''}"
-    yield Fact("processor", f"{found.processor}, {cores}{memory}")
-    gpus = ", ".join(f"{one.name} ({one.memory / GIGA:.1f} GB)" for one in found.gpus)
+    hardware = Hardware.here()
+    memory = "" if hardware.memory is None else f", {hardware.memory / GIGA:.1f} GB of memory"
+    cores = f"{hardware.cores} core{'s' if hardware.cores > 1 else ''}"
+    yield Fact("processor", f"{hardware.processor}, {cores}{memory}")
+    gpus = ", ".join(f"{gpu.name} ({gpu.memory / GIGA:.1f} GB)" for gpu in hardware.gpus)
     yield Fact("GPU", gpus or "none that PyTorch sees: everything runs on the processor")
 
 
@@ -67,7 +69,7 @@ def _kernels() -> Iterator[Fact]:
 
     from concatmt.model import products
 
-    products.library()  # measured now, if it never was
+    products.library()  # measures it now if that was never done
     yield Fact("float32", f"by {products.described()}")
     capability = torch.backends.cpu.get_cpu_capability()
     if not products.has_onednn():
@@ -83,7 +85,7 @@ def _kernels() -> Iterator[Fact]:
 
 
 def _flags(processor: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
-    """Instructions that the processor announces."""
+    """Instruction sets that the processor announces."""
     if not processor.is_file():
         return frozenset()
     with processor.open(encoding="utf-8") as lines:
@@ -96,7 +98,7 @@ def _flags(processor: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A library that concatmt asks for, always or for an extra."""
+    """A library that concatmt requires, always or for an extra."""
 
     name: str
     at_least: str
@@ -104,7 +106,7 @@ class Requirement:
 
     @property
     def installed(self) -> str | None:
-        """Its version here."""
+        """The installed version."""
         try:
             return importlib.metadata.version(self.name)
         except importlib.metadata.PackageNotFoundError:
@@ -112,41 +114,47 @@ class Requirement:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with it."""
-        found = self.installed
-        if found is None:
+        """What is wrong with it, if anything."""
+        installed = self.installed
+        if installed is None:
             return f"{self.name} is missing: pip install '{self.name}>={self.at_least}'"
-        if _numbers(found) < _numbers(self.at_least):
-            return f"{self.name} {found} is too old: pip install '{self.name}>={self.at_least}'"
+        if _numbers(installed) < _numbers(self.at_least):
+            return f"{self.name} {installed} is too old: pip install '{self.name}>={self.at_least}'"
         return None
 
 
 def requirements() -> list[Requirement]:
-    """What the installed package asks for; nothing if it was not installed."""
+    """The requirements of the installed package; none if it was not installed by pip."""
     try:
         lines = importlib.metadata.requires("concatmt") or []
     except importlib.metadata.PackageNotFoundError:
         return []
-    found = []
+    asked = []
     for line in lines:
         name, extra = REQUIREMENT.match(line), EXTRA.search(line)
         if name is not None:
-            found.append(Requirement(name[1], name[2] or "0", extra[1] if extra else None))
-    return found
+            asked.append(Requirement(name[1], name[2] or "0", extra[1] if extra else None))
+    return asked
 
 
 def _extras() -> Iterator[Fact]:
     wanted: dict[str, list[Requirement]] = {}
-    for one in requirements():
-        if one.extra is not None and one.extra not in DEVELOPMENT:
-            wanted.setdefault(one.extra, []).append(one)
+    for requirement in requirements():
+        if requirement.extra is not None and requirement.extra not in DEVELOPMENT:
+            wanted.setdefault(requirement.extra, []).append(requirement)
     for extra, libraries in sorted(wanted.items()):
-        missing = [one.name for one in libraries if one.installed is None]
-        old = [one.problem for one in libraries if one.installed and one.problem]
+        missing = [requirement.name for requirement in libraries if requirement.installed is None]
+        old = [
+            requirement.problem
+            for requirement in libraries
+            if requirement.installed and requirement.problem
+        ]
         if missing:
             value = f"not installed ({', '.join(missing)}): pip install 'concatmt[{extra}]'"
         else:
-            value = ", ".join(f"{one.name} {one.installed}" for one in libraries)
+            value = ", ".join(
+                f"{requirement.name} {requirement.installed}" for requirement in libraries
+            )
         yield Fact(f"[{extra}]", value, "; ".join(filter(None, old)) or None)
 
 
@@ -154,18 +162,18 @@ def _cache() -> Fact:
     from concatmt.model.products import cache_folder
 
     folder = cache_folder()
-    there = next(one for one in (folder, *folder.parents) if one.exists())
+    there = next(place for place in (folder, *folder.parents) if place.exists())
     if there.is_dir() and os.access(there, os.W_OK):
         return Fact("cache", f"{folder}, writable")
     problem = (
-        f"{there} cannot be written to, so kernels are measured every time: mend that, or set"
+        f"{there} cannot be written to, so kernels are measured every time: fix that, or set"
         " XDG_CACHE_HOME to another folder"
     )
     return Fact("cache", str(folder), problem)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The numbers that a version starts with, as far as they can be compared."""
+    """The leading numbers of a version, for comparison."""
     start = re.match(r"\d+(?:\.\d+)*", version)
     parts = [int(part) for part in start[0].split(".")] if start else []
     while parts and parts[-1] == 0:

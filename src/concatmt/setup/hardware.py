@@ -1,4 +1,4 @@
-"""Cores, memory and GPUs that this process may use. Does not know what for."""
+"""Finds the cores, memory and GPUs that this process may use. Does not know what for."""
 
 import os
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What there is to compute with."""
+    """The hardware to compute with."""
 
     processor: str
     cores: int
-    memory: int | None  # bytes; None where a system does not say
+    memory: int | None  # bytes; None where the system does not say
     gpus: tuple[Gpu, ...]
 
     @classmethod
     def here(cls) -> "Hardware":
-        """This machine's, as far as this process may use it."""
+        """This machine, as far as this process may use it."""
         return cls(name_of_processor(), usable_cores(), usable_memory(), _gpus())
 
 
@@ -43,16 +43,16 @@ def usable_cores() -> int:
 
 
 def usable_memory(limits: tuple[Path, ...] = LIMITS) -> int | None:
-    """Bytes of the machine, or of the container if that has fewer."""
-    found = []
+    """Bytes of the machine, or of the container if that is less."""
+    amounts = []
     if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        amounts.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for path in limits:
         try:
-            found.append(int(path.read_text(encoding="ascii")))
+            amounts.append(int(path.read_text(encoding="ascii")))
         except (OSError, ValueError):
-            continue  # there is none, or it says "max"
-    return min(found, default=None)
+            continue  # no such limit, or it says "max"
+    return min(amounts, default=None)
 
 
 def _gpus() -> tuple[Gpu, ...]:
@@ -61,4 +61,4 @@ def _gpus() -> tuple[Gpu, ...]:
     if not torch.cuda.is_available():
         return ()
     properties = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
-    return tuple(Gpu(one.name, one.total_memory) for one in properties)
+    return tuple(Gpu(gpu.name, gpu.total_memory) for gpu in properties)

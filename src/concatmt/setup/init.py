@@ -1,7 +1,7 @@
-"""What `concatmt init` does: look at a folder, propose, measure, write a commented configuration.
+"""`concatmt init`: examine a corpus, propose settings, measure speed, write a configuration.
 
-Without a development set, documents of the training set are held out: then all of it is written
-anew as JSONL beside the configuration. Does not train anything that stays.
+Without a development set, documents of the training set are held out, and all of it is written
+as JSONL beside the configuration. Nothing that it trains is kept.
 """
 
 import json
@@ -23,14 +23,14 @@ from concatmt.setup.probe import Speeds, measure
 from concatmt.setup.proposal import Amount, Proposal, propose, with_length
 from concatmt.training.forecast import duration
 
-HELD_OUT = 50  # one document in so many, for development, and one for testing
-FEWEST = 4  # documents that can be divided
-LITTLE = 3_000_000  # words, below which a model from nothing stays poor
+HELD_OUT = 50  # one document in this many for development, and one for testing
+FEWEST = 4  # documents that can still be divided
+LITTLE = 3_000_000  # words; with fewer, a model trained from scratch stays poor
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What was written, for the console."""
+    """What to print on the console."""
 
     found: list[str]
     reasons: list[str]
@@ -40,7 +40,7 @@ class Start:
 def start(
     folder: Path, output: Path, source: str | None, target: str | None, hours: float
 ) -> Start:
-    """Look, propose, measure, and write `output` with the configuration."""
+    """Examine the corpus, propose, measure, and write the configuration to `output`."""
     if output.exists():
         raise UserError(f"{output}: exists; choose another --output or remove it")
     corpora = Corpora.find(folder, source, target)
@@ -65,10 +65,10 @@ def start(
         **tree,
     }
     write_text(output, _commented(whole, proposal, epochs, speeds))
-    found = [_described(name, split) for name, split in corpora.splits.items()]
-    found += corpora.notes + ([_about_division(divided)] if divided else [])
+    described = [_described(name, split) for name, split in corpora.splits.items()]
+    described += corpora.notes + ([_about_division(divided)] if divided else [])
     if train.sizes.suspicion is not None:
-        found.append(f"warning: {train.sizes.suspicion}: are document boundaries missing?")
+        described.append(f"warning: {train.sizes.suspicion}: are document boundaries missing?")
     reasons = [f"{name}: {reason}" for name, reason in proposal.reasons.items()]
     reasons.append(_length_reason(proposal, epochs, hours, speeds))
     if amount.words < LITTLE:
@@ -76,12 +76,12 @@ def start(
             "instead: with so little text a pretrained model that is fine-tuned on it will be far"
             " better (concatmt convert, then concatmt train finetune --init)"
         )
-    return Start(found, reasons, _commands(output, corpora, divided, proposal, speeds, seconds))
+    return Start(described, reasons, _commands(output, corpora, divided, proposal, speeds, seconds))
 
 
 def _described(name: str, split: SplitFiles) -> str:
     sizes = split.sizes
-    formats = ", ".join(sorted({type(one).name() for one in split.readers}))
+    formats = ", ".join(sorted({type(reader).name() for reader in split.readers}))
     return (
         f"{name}: {sizes.documents:,} documents, {sizes.sentences:,} sentence pairs,"
         f" {split.words[0]:,} and {split.words[1]:,} words ({formats})"
@@ -91,16 +91,16 @@ def _described(name: str, split: SplitFiles) -> str:
 def _length_reason(proposal: Proposal, epochs: float, hours: float, speeds: Speeds) -> str:
     if epochs < 0.95 * proposal.epochs:
         return (
-            f"length: {epochs:.1f} passes of the {proposal.epochs:g} that would pay, because of"
+            f"length: {epochs:.1f} passes of the {proposal.epochs:g} that would pay off, because of"
             f" --hours {hours:g} at {speeds.train:,.0f} tokens/s; more hours or a GPU would help"
         )
     return f"length: {epochs:.1f} passes at {speeds.train:,.0f} tokens/s"
 
 
 def _splits(corpora: Corpora, output: Path) -> tuple[dict[str, Any], Path | None]:
-    """The corpora of a configuration; if there is no development set, a folder where one was made.
+    """The corpora for the configuration, and the folder of a development set made here, if any.
 
-    A test set is held out too, unless there is one.
+    A test set is held out too unless there is one.
     """
     if "valid" in corpora.splits:
         return {
@@ -132,8 +132,8 @@ def _splits(corpora: Corpora, output: Path) -> tuple[dict[str, Any], Path | None
 def _write(path: Path, documents: Sequence[Document]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for one in documents:
-            record = {"id": one.id, "source": one.source, "target": one.target}
+        for document in documents:
+            record = {"id": document.id, "source": document.source, "target": document.target}
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
@@ -142,7 +142,7 @@ def _about_division(folder: Path) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes equal parts out each time, where YAML would refer to the first."""
+    """Writes equal parts out in full, where YAML would use aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -151,7 +151,7 @@ class _Dumper(yaml.SafeDumper):
 def _commented(tree: dict[str, Any], proposal: Proposal, epochs: float, speeds: Speeds) -> str:
     """The configuration as YAML, with the reasons above what they explain."""
     lines = [
-        "# Written by `concatmt init`; change what you like, or use --set KEY=VALUE.",
+        "# Written by `concatmt init`; edit it, or use --set KEY=VALUE.",
         f"# System: {proposal.reasons['system']}.",
         f"# {speeds.parameters:,} parameters with the vocabulary of the probe's sample;"
         f" {epochs:.1f} passes over the training set.",
@@ -174,7 +174,7 @@ def _commands(
     speeds: Speeds,
     seconds: float,
 ) -> list[tuple[str, str]]:
-    """The three commands, with the time that each will take as fast as the probe was."""
+    """The three commands, with the time of each at the probe's speed."""
     stem = output.with_suffix("").name
     data, run = f"{stem}-data", f"{stem}-run"
     sentences = sum(split.sizes.sentences for split in corpora.splits.values())
@@ -190,7 +190,7 @@ def _commands(
             _line(
                 "train", str(output), "--data", data, "--system", proposal.system, "--output", run
             ),
-            f"{duration(seconds)}, validations apart",
+            f"{duration(seconds)}, plus validation",
         ),
         (
             _line("translate", f"{run}/model", test, "--output", f"{stem}.{corpora.languages[1]}"),

@@ -1,7 +1,7 @@
-"""Ten seconds of the real thing: how fast this machine prepares, trains and translates a corpus.
+"""Measures for ten seconds how fast this machine prepares, trains on and translates a corpus.
 
-A sample of the corpus is prepared, the proposed model makes some updates' work on it and searches
-some sentences. Speeds hold for the conditions of that moment. Nothing of it stays.
+A sample of the corpus is prepared; the proposed model computes some updates on it and translates
+some sentences. The speeds hold for the load at that moment. Nothing is kept.
 """
 
 import json
@@ -36,17 +36,17 @@ TRANSLATED = 40
 class Speeds:
     """What was measured on the sample."""
 
-    prepare: float  # sentences a second
-    train: float  # real target tokens a second
-    translate: float  # sentences a second
-    tokens: float  # real target tokens of an epoch, for each sentence of the corpus
+    prepare: float  # sentences per second
+    train: float  # real target tokens per second
+    translate: float  # sentences per second
+    tokens: float  # real target tokens in an epoch per sentence of the corpus
     parameters: int
 
 
 def measure(
     documents: Iterable[Document], languages: tuple[str, str], system: str, tree: dict[str, Any]
 ) -> Speeds:
-    """Prepare the first documents, train and translate a little; all in a temporary folder."""
+    """Prepare the first documents, train and translate a little, all in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="concatmt-init-") as name:
         folder = Path(name)
         limit = max(SENTENCES, tree["text"]["size"])
@@ -66,12 +66,14 @@ def measure(
         forecast = Forecast.measure(
             Trainer(run, model, config.training, windows, valid, 1, processes)
         )
-        # An untrained model does not know when to end: as long as the source is what a trained
-        # one would write.
+        # An untrained model does not know when to end; a trained one would write about as many
+        # tokens as the source has.
         search = SearchConfig(length_factor=1, length_constant=1)
         model = model.to("cpu").eval()
         translator = Translator(Engine(model), store.text, TranslateConfig(search=search))
-        lines = [sentence for one in _read(folder) for sentence in one["source"]][:TRANSLATED]
+        lines = [sentence for document in _read(folder) for sentence in document["source"]][
+            :TRANSLATED
+        ]
         start = time.monotonic()
         translator.translate_document(lines)
         translated = len(lines) / (time.monotonic() - start)
@@ -95,7 +97,7 @@ def _config(folder: Path, languages: tuple[str, str], tree: dict[str, Any]) -> C
 
 
 def _write_sample(documents: Iterable[Document], folder: Path, limit: int) -> int:
-    """The first documents, cut where they are enough; how many sentences they have."""
+    """Write the first documents, up to `limit` sentences; returns how many sentences there are."""
     left = limit
     with (folder / "sample.jsonl").open("w", encoding="utf-8") as file:
         for document in documents:

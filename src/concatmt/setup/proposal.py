@@ -1,4 +1,4 @@
-"""Which system, text, model and recipe fit a corpus and the hardware, each with its reason.
+"""Chooses system, text, model and recipe for a corpus and hardware, each with its reason.
 
 The thresholds are rules of thumb, stated in the reasons that go with them; a pilot on the user's
 own data decides better. Does not read files.
@@ -9,69 +9,69 @@ from typing import Any
 
 from concatmt.setup.hardware import Hardware
 
-SENTENCES = 4  # K of the windows
-CONTEXT = 2.0  # sentences of a document on average, from which on context can be learnt
-UPDATES = (200, 200_000)  # at least, at most
+SENTENCES = 4  # K, the sentences of a window
+CONTEXT = 2.0  # sentences per document on average; with fewer, context cannot be learnt
+UPDATES = (200, 200_000)  # minimum, maximum
 WARMUP_SHARE, COOLDOWN_SHARE = 0.05, 0.3
 VALIDATIONS = 20
-GPU_MEMORY = 16e9  # from which on a model of the paper's size fits with large batches
+GPU_MEMORY = 16e9  # at least this for a model of the paper's size with large batches
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much text there is."""
+    """Size of a corpus."""
 
     documents: int
     sentences: int
-    words: int  # of the target
+    words: int  # in the target language
 
     @property
     def length(self) -> float:
-        """Sentences of a document."""
+        """Sentences per document."""
         return self.sentences / max(self.documents, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Settings as a configuration has them, and why."""
+    """Proposed settings and the reasons for them."""
 
     system: str
     tree: dict[str, Any]  # text, model and training
     reasons: dict[str, str]  # key of the tree, or `system` -> sentence
-    epochs: float  # that the training should have
+    epochs: float  # that training should take
 
 
-# Words of the target from which on; dimensions, layers of each side, heads, feed-forward.
+# Target words at least; dimensions, layers of each side, heads, feed-forward.
 MODELS = (
     (0, "tiny", (64, 2, 4, 256)),
     (400_000, "mini", (128, 2, 4, 512)),
     (3_000_000, "small", (256, 3, 4, 1024)),
     (30_000_000, "base", (512, 6, 8, 2048)),
 )
-# Sentences from which on; size of the vocabulary.
+# Sentences at least; size of the vocabulary.
 VOCABULARIES = ((0, 2_000), (30_000, 4_000), (150_000, 8_000), (1_000_000, 16_000))
-# Words of the target from which on; passes over the text, dropout.
+# Target words at least; passes over the text, dropout.
 PASSES = ((0, 30, 0.3), (1_000_000, 15, 0.2), (10_000_000, 8, 0.1))
 
 
 def propose(amount: Amount, hardware: Hardware, documents_known: bool) -> Proposal:
-    """What fits; `documents_known`: the corpus says where documents begin."""
+    """Propose settings; `documents_known` says whether the corpus marks where documents begin."""
     reasons: dict[str, str] = {}
     system = _system(amount, documents_known, reasons)
     _, size, (dim, layers, heads, feed_forward) = _last(MODELS, amount.words)
     gpu = bool(hardware.gpus)
     if size == "base" and not gpu:
         _, size, (dim, layers, heads, feed_forward) = MODELS[-2]
-        reasons["model"] = "small: there is text enough for base, but no GPU to train it on"
+        reasons["model"] = "small: there is enough text for base, but no GPU to train it on"
     else:
         reasons["model"] = f"{size}: {amount.words:,} words of the target language"
     _, vocabulary = _last(VOCABULARIES, amount.sentences)
-    reasons["text"] = f"{amount.sentences:,} sentences: more pieces would be too rare to be learnt"
+    reasons["text"] = f"{amount.sentences:,} sentences: more pieces would be too rare to learn"
     _, epochs, dropout = _last(PASSES, amount.words)
     tokens = 16_000 if gpu else 2_048
     reasons["training"] = (
         f"about {epochs} passes over the text with dropout {dropout}: the less text, the more"
-        " often it is seen and the more is dropped; Muon needs about half of Adam's updates"
+        " often it is seen and the higher the dropout; Muon needs about half of Adam's updates"
     )
     stack = {"layers": layers, "heads": heads, "feed_forward": feed_forward}
     training: dict[str, Any] = {
@@ -117,14 +117,14 @@ def _system(amount: Amount, documents_known: bool, reasons: dict[str, str]) -> s
 def with_length(
     proposal: Proposal, tokens_an_epoch: float, speed: float, hours: float
 ) -> tuple[dict[str, Any], float, float]:
-    """The settings with as many updates as wished or as `hours` allow; epochs and seconds of that.
+    """The settings with as many updates as are useful and `hours` allow; their epochs and seconds.
 
-    `tokens_an_epoch` and `speed` are of real target tokens.
+    `tokens_an_epoch` and `speed` count real target tokens.
     """
     wished = tokens_an_epoch * proposal.epochs
     tokens = min(wished, speed * hours * 3600)
     training = dict(proposal.tree["training"])
-    # An update has so many *padded* tokens; about a tenth of them is padding.
+    # The budget of an update is in *padded* tokens; about a tenth of them is padding.
     updates = round(tokens / (0.9 * training["tokens_per_update"]))
     updates = max(UPDATES[0], min(UPDATES[1], updates))
     cooldown = [round(updates * (1 - COOLDOWN_SHARE)), updates]

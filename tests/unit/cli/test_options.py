@@ -78,7 +78,7 @@ def test_each_kind_of_setting_has_its_option(call: Callable[..., Outer]) -> None
         (["--size", "0"], "verb: --size: input should be greater than or equal to 1, found 0"),
         (["--limit", "-1"], "verb: --limit: input should be greater than 0, found -1.0"),
         (["--weights", "p=x"], "verb: --weights: input should be a valid integer"),
-        (["--weights", "p"], "--weights p: give its value as in p=3"),
+        (["--weights", "p"], "--weights p: needs a value, as in p=3"),
     ],
 )
 def test_a_bad_value_is_told_under_the_name_of_its_option(

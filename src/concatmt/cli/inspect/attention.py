@@ -21,14 +21,14 @@ def attention(
     output: Annotated[Path | None, typer.Option(help="JSON to write.")] = None,
     input_format: Annotated[
         str | None,
-        typer.Option(help="Of the input, as in 'prepare'; by the name of the file otherwise."),
+        typer.Option(help="Format of the input, as in 'prepare' (default: by the file's name)."),
     ] = None,
-    documents: Annotated[int, typer.Option(min=1, help="The first documents of the input.")] = 100,
+    documents: Annotated[int, typer.Option(min=1, help="Use only the first documents.")] = 100,
 ) -> None:
-    """Show where the tokens of current sentences look, layer by layer.
+    """Show where the tokens of the current sentence attend, layer by layer.
 
-    The share of attention that falls on the current sentence, and the entropy of attention, both
-    beside what even attention would have. Given translations are forced.
+    Prints the share of attention on the current sentence and the entropy of attention, each
+    beside the value of uniform attention. The decoder is fed the given translations.
 
     **Examples**
 

@@ -1,4 +1,4 @@
-"""`concatmt inspect compare`: translations side by side."""
+"""`concatmt inspect compare`: show translations side by side."""
 
 import sys
 from pathlib import Path
@@ -13,15 +13,15 @@ from concatmt.cli.inspect import inspections
 def compare(
     source: Annotated[Path, typer.Argument(help="The text that was translated.")],
     translations: Annotated[
-        list[Path], typer.Argument(help="Two translations or more, a line for each of its lines.")
+        list[Path], typer.Argument(help="Two or more translations, line for line.")
     ],
     differing: Annotated[
-        bool, typer.Option("--differing", help="Only sentences that are not all the same.")
+        bool, typer.Option("--differing", help="Only show sentences whose translations differ.")
     ] = False,
 ) -> None:
-    """Show translations of the same text side by side, with the words marked that differ.
+    """Show translations of the same text side by side and mark the words that differ.
 
-    Words are compared with those of the first translation.
+    Words are compared with the first translation.
 
     **Examples**
 

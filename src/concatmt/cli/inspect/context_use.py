@@ -1,4 +1,4 @@
-"""`concatmt inspect context-use`: how much likelier context makes the translations."""
+"""`concatmt inspect context-use`: show how much context helps to predict given translations."""
 
 import dataclasses
 from pathlib import Path
@@ -13,16 +13,16 @@ from concatmt.cli.inspect import inspections
 def context_use(
     scores: Annotated[Path, typer.Argument(help="What `concatmt score` wrote.")],
     output: Annotated[
-        Path | None, typer.Option(help="JSON to write, with the figure of every token.")
+        Path | None, typer.Option(help="JSON to write, with a figure for every token.")
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="A page to write with tokens coloured by their gain.")
+        Path | None, typer.Option(help="HTML page to write, with tokens coloured by gain.")
     ] = None,
     documents: Annotated[int, typer.Option(min=1, help="Documents on that page.")] = 20,
 ) -> None:
     """Show CXMI: what context adds to the log-probability of given translations, in nats.
 
-    The scores must be of one model with --context 0 and other amounts. Intervals are over
+    Needs the scores of one model with --context 0 and other amounts. Intervals are over
     documents.
 
     **Examples**
@@ -38,14 +38,14 @@ def context_use(
     from concatmt.tables import markdown_table
 
     signature, sentences = read_scores(scores)
-    found = run.context_use(sentences)
+    uses = run.context_use(sentences)
     if html is not None:
         write_text(html, page(evaluate_files([str(scores)], EvaluateConfig(examples=documents))))
     if output is not None:
-        figures = [dataclasses.asdict(one) for one in found]
+        figures = [dataclasses.asdict(use) for use in uses]
         tokens = run.token_gains(sentences)
         write_json(
             output, {"signature": signature.to_json(), "figures": figures, "sentences": tokens}
         )
-    table = run.table(found)
+    table = run.table(uses)
     print(f"{markdown_table(table.header, table.rows)}\n\nsignature: {signature}")

@@ -1,4 +1,4 @@
-"""`concatmt inspect figure`: the paper's figures and pictures of the encodings."""
+"""`concatmt inspect figure`: draw the paper's figures and the encodings."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ inspections.add_typer(figures, name="figure")
 def pca(
     output: Annotated[Path, typer.Option("--output", "-o", help="A .png, .svg or .pdf file.")],
 ) -> None:
-    """Explained variance of the sinusoidal positions (section 2.3 of the paper).
+    """Draw the explained variance of the sinusoidal positions (section 2.3 of the paper).
 
     **Examples**
 
@@ -33,9 +33,11 @@ def pca(
 
 @figures.command()
 def encodings(
-    output: Annotated[Path, typer.Option("--output", "-o", help="A folder; one picture each.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the pictures, one per encoding.")
+    ],
 ) -> None:
-    """The matrix of every encoding that adds vectors, over a window of four sentences.
+    """Draw the matrix of every encoding that adds vectors, over a window of four sentences.
 
     **Examples**
 

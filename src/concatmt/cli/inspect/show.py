@@ -1,4 +1,4 @@
-"""`concatmt inspect show`: windows of a store, as the model will see them."""
+"""`concatmt inspect show`: print windows of a store as the model will see them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +32,9 @@ def show(
     opened = Store.open(store)
     windows = Windows.of(opened.split(split), window)
     if first >= len(windows):
-        raise UserError(f"{store}: {split} has {len(windows):,} sentences, there is no {first:,}")
+        raise UserError(
+            f"{store}: {split} has {len(windows):,} sentences, so none with number {first:,}"
+        )
     sides = (
         ("source", opened.text.source.vocabulary, windows.split.source),
         ("target", opened.text.target.vocabulary, windows.split.target),

@@ -1,4 +1,4 @@
-"""`concatmt inspect stats`: the paper's corpus table for a store or for text files."""
+"""`concatmt inspect stats`: print the paper's corpus table for a store or text files."""
 
 import json
 from pathlib import Path
@@ -20,8 +20,8 @@ def stats(
 ) -> None:
     """Show documents, sentences and lengths, as in the paper's corpus table.
 
-    Lengths are mean / standard deviation / maximum. A text file has blank lines between its
-    documents, or its document ids in a file of their own.
+    Lengths are mean / standard deviation / maximum. A text file separates its documents
+    by blank lines, or has its document ids in a separate file.
 
     **Examples**
 
