@@ -136,12 +136,14 @@ def evaluate(
     from concatmt.evaluation.evaluate import evaluate_models, write_report
 
     if isinstance(systems, Mapping):
-        given = [f"{name}={','.join(map(str, _listed(runs)))}" for name, runs in systems.items()]
+        listed = [f"{name}={','.join(map(str, _listed(runs)))}" for name, runs in systems.items()]
     else:
-        given = [str(run) for run in _listed(systems)]
+        listed = [str(run) for run in _listed(systems)]
     config = load_settings(EvaluateConfig, {}, settings)
     folder = None if documents is None else Path(documents)
-    report = evaluate_models(given, [str(one) for one in _listed(on)], config, Path(output), folder)
+    report = evaluate_models(
+        listed, [str(test_set) for test_set in _listed(on)], config, Path(output), folder
+    )
     write_report(report, Path(output))
     return report
 

@@ -21,10 +21,10 @@ def parse_json(text: str) -> Any:
         raise json.JSONDecodeError("nested too deeply", text, 0) from error
     except ValueError as error:
         raise json.JSONDecodeError("a number of too many digits", text, 0) from error
-    if found := SURROGATE.search(text):
+    if lone := SURROGATE.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
             what = "half of a surrogate pair"
-            raise json.JSONDecodeError(what, text, found.start()) from error
+            raise json.JSONDecodeError(what, text, lone.start()) from error
     return value

@@ -163,8 +163,8 @@ def _describe(cls: type[Settings], problem: Any, options: Mapping[str, str]) -> 
     if kind.startswith("union_tag"):
         context = problem["ctx"]
         tag, expected = context["discriminator"].strip("'"), context.get("expected_tags", "")
-        found = nearest(context.get("tag", ""), re.findall(r"'(.*?)'", expected))
-        return f"{path}.{tag}: must be one of {expected or 'its kinds'}{found}"
+        hint = nearest(context.get("tag", ""), re.findall(r"'(.*?)'", expected))
+        return f"{path}.{tag}: must be one of {expected or 'its kinds'}{hint}"
     if kind == "value_error" and not isinstance(problem["input"], str | int | float | bool):
         return f"{path}: {message}"
     return f"{path}: {message[:1].lower()}{message[1:]}, found {QUOTED.repr(problem['input'])}"

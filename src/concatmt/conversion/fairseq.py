@@ -87,8 +87,8 @@ def _load(path: Path) -> dict[str, Any]:
         with file, torch.serialization.safe_globals(ALLOWED):
             state = torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        found = re.search(r"GLOBAL (\S+)", str(error))
-        what = f"it holds an object of type {found[1]}" if found else "not a PyTorch checkpoint"
+        named = re.search(r"GLOBAL (\S+)", str(error))
+        what = f"it holds an object of type {named[1]}" if named else "not a PyTorch checkpoint"
         raise UserError(
             f"{path}: {what}; save it again with no more than its options and its weights"
         ) from error

@@ -138,8 +138,8 @@ def _warning(reader: Reader, sizes: DocumentSizes, root: Path) -> str | None:
     if sizes.suspicion is None or reader.format == "lines":
         return None
     values = reader.model_dump().values()
-    files = [one for value in values for one in (value if isinstance(value, list) else [value])]
-    files = [one for one in files if isinstance(one, Path)]
+    files = [file for value in values for file in (value if isinstance(value, list) else [value])]
+    files = [file for file in files if isinstance(file, Path)]
     if sizes.longest == 1:
         help_ = f"format {reader.format!r} found a boundary after each; is it the right one?"
     elif reader.format != "text":

@@ -72,7 +72,7 @@ class WordAligner:
             if all(texts) and (pair := self._pair(*texts)) is not None
         }
         head = self.head or self._chosen(list(made.values())[:TO_CHOOSE])
-        found: list[Alignment] = [()] * len(pairs)
+        alignments: list[Alignment] = [()] * len(pairs)
         order = sorted(made, key=lambda number: (len(made[number].source), number))
         for first in range(0, len(order), AT_A_TIME):
             numbers = order[first : first + AT_A_TIME]
@@ -80,8 +80,8 @@ class WordAligner:
             for _, weights in self._weights(batch, head.layer):
                 for number, pair, of_heads in zip(numbers, batch, weights, strict=True):
                     links = _links(_by_words(of_heads, pair, head.late)[head.head])
-                    found[number] = tuple(sorted({*links, *pair.marks}))
-        return found
+                    alignments[number] = tuple(sorted({*links, *pair.marks}))
+        return alignments
 
     def _pair(self, source: str, target: str) -> _Pair | None:
         ids = self.text.source.encode(source), self.text.target.encode(target)
@@ -110,8 +110,8 @@ class WordAligner:
             [[pair.source] for pair in batch], [[pair.target] for pair in batch]
         )
         model = self.engine.model
-        found = attention_weights(model, windows.to(self.engine.device), ("cross",), layer)
-        for _, number, weights in found:
+        attended = attention_weights(model, windows.to(self.engine.device), ("cross",), layer)
+        for _, number, weights in attended:
             yield number, weights.cpu()
 
     def _chosen(self, pairs: Sequence[_Pair]) -> Head:

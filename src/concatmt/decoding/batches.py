@@ -22,7 +22,7 @@ def translate_windows(
     wanted: int | None = None,
 ) -> list[list[Hypothesis]]:
     """The translations of each window, best first: at least `wanted`, by default the whole beam."""
-    found: list[list[Hypothesis]] = [[] for _ in windows]
+    translations: list[list[Hypothesis]] = [[] for _ in windows]
     batches = plan([window.cost for window in windows], pool)
 
     def run(batch: list[int]) -> list[list[Hypothesis]]:
@@ -32,8 +32,8 @@ def translate_windows(
 
     for batch, hypotheses in zip(batches, in_threads(run, batches, pool.threads), strict=True):
         for i, of_window in zip(batch, hypotheses, strict=True):
-            found[i] = of_window
-    return found
+            translations[i] = of_window
+    return translations
 
 
 def plan(costs: Sequence[int], pool: PoolConfig) -> list[list[int]]:

@@ -99,9 +99,9 @@ class Projection:
     def __call__(self, hidden: Tensor, count: int) -> Candidates:
         """The `count` best words of each row, and its boundaries."""
         parts, factors = self.linear.parts(hidden)
-        found = best_candidates(self._without_padding(parts), count, factors)
-        found.words.clamp_(max=self.vocabulary - 1)  # of score -inf where there are too few words
-        return found
+        best = best_candidates(self._without_padding(parts), count, factors)
+        best.words.clamp_(max=self.vocabulary - 1)  # of score -inf where there are too few words
+        return best
 
     def _without_padding(self, parts: Iterable[Tensor]) -> Iterator[Tensor]:
         """The last part with -inf beyond the vocabulary."""

@@ -55,10 +55,10 @@ class Client:
         """Whether windows of this round have not been begun."""
         return not self.ended and self._begun < len(self._windows)
 
-    def take(self, number: int, found: Found) -> bool:
+    def take(self, number: int, result: Found) -> bool:
         """What was found for a window. True when that was the last one and a new round is there."""
         with self._lock:
-            self._found[number] = found
+            self._found[number] = result
             self._missing -= 1
             if self._missing or self.ended:
                 return False
@@ -79,9 +79,9 @@ class Client:
 
     def _go_on(self) -> None:
         """The next round; nobody else has anything of this client."""
-        found = self._found
+        results = self._found
         try:
-            self._windows = self.stream.send(found) if found else next(self.stream)
+            self._windows = self.stream.send(results) if results else next(self.stream)
         except StopIteration:
             self.end(None)
         except Exception as error:
@@ -141,11 +141,11 @@ class Queue:
             if client.cancelled:
                 client.end(Cancelled())
                 continue
-            found = client.next_window()
+            window = client.next_window()
             if client.has_more:
                 self.put_back(client)
-            if found is not None:
-                return Place(client, *found)
+            if window is not None:
+                return Place(client, *window)
 
     def close(self) -> None:
         """Take no more clients."""

@@ -68,7 +68,9 @@ class Contrast:
             for question, item, of_item in zip(some, items, scores, strict=True):
                 pairs = zip(of_item, item.targets, strict=True)
                 sums = [sums_of(log_probs, target) for log_probs, target in pairs]
-                values = [one.value(self.config.score, self.config.scope) for one in sums]
+                values = [
+                    candidate.value(self.config.score, self.config.scope) for candidate in sums
+                ]
                 yield Answer(values, sums, verdict(values, question.correct, self.config.ties))
 
     def _item(self, question: Question) -> ScoringItem:

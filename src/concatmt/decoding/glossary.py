@@ -61,13 +61,13 @@ class Glossary:
 
     def found_in(self, sentence: str) -> list[Term]:
         """The terms of a sentence; where several begin alike, the longest."""
-        found, seen = [], set()
+        terms, seen = [], set()
         for match in self._any.finditer(sentence):
             term = self._by_name[" ".join(match.group().lower().split())]
             if term.source not in seen:
                 seen.add(term.source)
-                found.append(term)
-        return found
+                terms.append(term)
+        return terms
 
     @property
     def hash(self) -> str:

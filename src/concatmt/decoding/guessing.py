@@ -96,11 +96,11 @@ class GuessedDocument:
         if (key := str(task)) == guess.key:
             guess.report.trimmed = report.trimmed  # of another context perhaps
             return False
-        found = []
+        results = []
         for window in task.windows:
-            found += yield [window]
-        self.searches += len(found)
-        guess.translation = self.sentences.finish(task, found, report)
+            results += yield [window]
+        self.searches += len(results)
+        guess.translation = self.sentences.finish(task, results, report)
         guess.key, guess.report = key, report
         return True
 

@@ -28,7 +28,9 @@ class Writer:
     def part(self, part: Part, translations: Sequence[Translation]) -> str:
         """The lines of one part."""
         if self.kind == "text":
-            return "\n" * part.blank + "".join(f"{one.text}\n" for one in translations)
+            return "\n" * part.blank + "".join(
+                f"{translation.text}\n" for translation in translations
+            )
         return "".join(
             _line(self._record(part, place, translation))
             for place, translation in enumerate(translations)
@@ -44,8 +46,12 @@ class Writer:
         }
         if self.nbest:
             record["nbest"] = [
-                {"translation": one.text, "score": one.score, "log_prob": one.log_prob}
-                for one in translation.alternatives
+                {
+                    "translation": alternative.text,
+                    "score": alternative.score,
+                    "log_prob": alternative.log_prob,
+                }
+                for alternative in translation.alternatives
             ]
         if self.windows:
             best = translation.alternatives[:1]

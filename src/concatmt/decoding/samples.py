@@ -16,5 +16,6 @@ def translate_samples(
         engine = Engine(model)
     translator = Translator(engine, text, TranslateConfig(search=SearchConfig(beam=beam)))
     return [
-        [one.text for one in document] for document in translator.translate_documents(documents)
+        [translation.text for translation in document]
+        for document in translator.translate_documents(documents)
     ]

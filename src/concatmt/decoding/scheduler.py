@@ -115,15 +115,15 @@ class Scheduler:
             if not far:
                 return
             places, far = far, []
-            found: dict[Place, Found] = {}
+            results: dict[Place, Found] = {}
             for batch in plan([place.window.cost for place in places], self.pool):
                 together = [places[i] for i in batch]
                 wanted = [place.client.wanted for place in together]
                 search = Search(self.engine, self.config)
                 hypotheses = search.run([place.window for place in together], wanted)
-                found.update(zip(together, hypotheses, strict=True))
+                results.update(zip(together, hypotheses, strict=True))
             for place in reversed(places):  # so that the first is the first of the queue
-                self._deliver(place, found[place])
+                self._deliver(place, results[place])
 
     def serve(self) -> None:
         """Until the queue is closed and empty: whoever comes joins at the next step or soon."""
@@ -167,8 +167,8 @@ class Scheduler:
             count += 1
         return count
 
-    def _deliver(self, place: Place, found: Found) -> None:
-        if place.client.take(place.number, found):
+    def _deliver(self, place: Place, result: Found) -> None:
+        if place.client.take(place.number, result):
             self.queue.put_back(place.client)
 
 

@@ -215,8 +215,8 @@ def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]
     rows, which = torch.unique_consecutive(torch.tensor(nodes), return_inverse=True)
     tokens = row([token for _, token, _ in of_tree] for of_tree in scored)[0]
     scores = iter(engine.log_probs(hidden[rows.to(device)], which, tokens).tolist())
-    found = []
+    of_parts = []
     for tree, of_tree in zip(trees, scored, strict=True):
         values = {edge: next(scores) for _, _, edge in of_tree}
-        found.append([[values[edge] for edge in path] for path in tree.paths])
-    return found
+        of_parts.append([[values[edge] for edge in path] for path in tree.paths])
+    return of_parts

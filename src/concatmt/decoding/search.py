@@ -200,13 +200,13 @@ class Search:
         # One look at the device a step.
         peaks = choice.scores.amax(dim=1, keepdim=True)
         values = torch.cat([choice.ends, peaks], dim=1).tolist()
-        found = [
+        hypotheses = [
             (place, beam, total)
             for place, (*ends, _) in enumerate(values)
             for beam, total in enumerate(ends)
             if math.isfinite(total)
         ]
-        for place, beam, total in sorted(found, key=itemgetter(2), reverse=True):
+        for place, beam, total in sorted(hypotheses, key=itemgetter(2), reverse=True):
             row = beams.rows[place]
             room = len(row.finished) < self.config.beam or self.config.stop == "best"
             if row.live and room:

@@ -71,8 +71,10 @@ class SentenceTranslator:
         """The translation of each task's sentence; none depends on another."""
         windows = [window for task in tasks for window in task.windows]
         pool = self.config.pool.model_copy(update={"threads": threads})
-        found = translate_windows(self.engine, windows, self.config.search, pool, self.config.nbest)
-        mended = iter(self._mended(windows, found, report))
+        results = translate_windows(
+            self.engine, windows, self.config.search, pool, self.config.nbest
+        )
+        mended = iter(self._mended(windows, results, report))
         of_tasks = [_hypotheses_of(task, mended) for task in tasks]
         self._honour_terms(tasks, of_tasks, report)
         return [
@@ -80,9 +82,9 @@ class SentenceTranslator:
             for task, hypotheses in zip(tasks, of_tasks, strict=True)
         ]
 
-    def finish(self, task: Task, found: list[list[Hypothesis]], report: Report) -> Translation:
+    def finish(self, task: Task, hypotheses: list[list[Hypothesis]], report: Report) -> Translation:
         """The translation of one sentence, of what was found for each of its windows."""
-        mended = self._mended(task.windows, found, report)
+        mended = self._mended(task.windows, hypotheses, report)
         self._honour_terms([task], [mended], report)
         return self._translation(task, mended, report)
 
@@ -108,34 +110,34 @@ class SentenceTranslator:
         return Task(sentence, pieces[-1], [self._window([piece], []) for piece in pieces])
 
     def _mended(
-        self, windows: Sequence[Window], found: list[list[Hypothesis]], report: Report
+        self, windows: Sequence[Window], results: list[list[Hypothesis]], report: Report
     ) -> list[list[Hypothesis]]:
         """What was found for each window; a wrong number of sentences is counted and mended."""
         search = self.config.search
         # A text that is empty gives way to the next best: there must be one.
-        short = [i for i, hypotheses in enumerate(found) if self._lacks_text(hypotheses)]
-        self._replace(found, short, windows, search)
+        short = [i for i, hypotheses in enumerate(results) if self._lacks_text(hypotheses)]
+        self._replace(results, short, windows, search)
         if search.constrained:
-            return found
+            return results
         wrong = [
             i
             for i, window in enumerate(windows)
-            if len(found[i][0].sentences) + len(window.forced) != len(window.source)
+            if len(results[i][0].sentences) + len(window.forced) != len(window.source)
         ]
         report.miscounts += len(wrong)
         if self.config.miscount == "retranslate":
             constrained = search.model_copy(update={"constrained": True})
-            self._replace(found, wrong, windows, constrained)
-        return found
+            self._replace(results, wrong, windows, constrained)
+        return results
 
     def _honour_terms(
-        self, tasks: Sequence[Task], found: Sequence[list[list[Hypothesis]]], report: Report
+        self, tasks: Sequence[Task], results: Sequence[list[list[Hypothesis]]], report: Report
     ) -> None:
         """Search again, for the terms, where a translation lacks one that its sentence has."""
         lacking = [
             place
             for place, task in enumerate(tasks)
-            if task.terms and self._count_terms(task, found[place][0]) < len(task.terms)
+            if task.terms and self._count_terms(task, results[place][0]) < len(task.terms)
         ]
         if lacking and not self.config.search.sample:
             beam = max(self.config.search.beam, TERM_BEAM)
@@ -147,11 +149,16 @@ class SentenceTranslator:
                 windows.append(replace(tasks[place].windows[0], terms=forms))
             again = translate_windows(self.engine, windows, search, pool, self.config.nbest)
             for place, new in zip(lacking, again, strict=True):
-                task, old = tasks[place], found[place][0]
-                new.sort(key=lambda one: (-self._count_terms(task, [one]), -one.score))
+                task, old = tasks[place], results[place][0]
+                new.sort(
+                    key=lambda hypothesis: (
+                        -self._count_terms(task, [hypothesis]),
+                        -hypothesis.score,
+                    )
+                )
                 if self._count_terms(task, new) > self._count_terms(task, old):
-                    found[place][0] = new
-        for task, of_windows in zip(tasks, found, strict=True):
+                    results[place][0] = new
+        for task, of_windows in zip(tasks, results, strict=True):
             for term in task.terms:
                 text = self._text(of_windows[0][0].sentences[-1])
                 report.count_term(term.source, 1, int(term.is_in(text)))
@@ -163,7 +170,7 @@ class SentenceTranslator:
 
     def _replace(
         self,
-        found: list[list[Hypothesis]],
+        results: list[list[Hypothesis]],
         places: Sequence[int],
         windows: Sequence[Window],
         search: SearchConfig,
@@ -173,27 +180,29 @@ class SentenceTranslator:
             pool = self.config.pool.model_copy(update={"threads": 1})
             again = translate_windows(self.engine, [windows[i] for i in places], search, pool)
             for i, hypotheses in zip(places, again, strict=True):
-                found[i] = hypotheses
+                results[i] = hypotheses
 
-    def _lacks_text(self, found: Sequence[Hypothesis]) -> bool:
+    def _lacks_text(self, hypotheses: Sequence[Hypothesis]) -> bool:
         """Whether the best that were asked for are not all texts, and a longer search has more."""
         nbest = self.config.nbest
-        texts = (self._text(hypothesis.sentences[-1]) for hypothesis in found[:nbest])
-        return len(found) < self.config.search.beam and not all(texts)
+        texts = (self._text(hypothesis.sentences[-1]) for hypothesis in hypotheses[:nbest])
+        return len(hypotheses) < self.config.search.beam and not all(texts)
 
     def _translation(
-        self, task: Task, found: Sequence[Sequence[Hypothesis]], report: Report
+        self, task: Task, results: Sequence[Sequence[Hypothesis]], report: Report
     ) -> Translation:
-        if not found:
+        if not results:
             # An empty sentence, or one that is copied by policy.
             text = task.sentence if task.sentence.strip() else ""
             return Translation(task.sentence, text, tokens=self.text.target.encode(text))
-        if len(found) > 1:
-            return self._join(task, found, report)
+        if len(results) > 1:
+            return self._join(task, results, report)
         window = task.windows[0]
         # The best ones that are not empty as text; of the others no text is made.
-        made = (self._alternative(window, hypothesis) for hypothesis in found[0])
-        alternatives = list(islice((one for one in made if one.text), self.config.nbest))
+        made = (self._alternative(window, hypothesis) for hypothesis in results[0])
+        alternatives = list(
+            islice((alternative for alternative in made if alternative.text), self.config.nbest)
+        )
         if not alternatives:
             return self._copied(task, report)
         best = alternatives[0]
@@ -202,11 +211,11 @@ class SentenceTranslator:
         )
 
     def _join(
-        self, task: Task, found: Sequence[Sequence[Hypothesis]], report: Report
+        self, task: Task, results: Sequence[Sequence[Hypothesis]], report: Report
     ) -> Translation:
         """The translation of a split sentence: its pieces one after the other."""
-        log_probs = [value for hypotheses in found for value in hypotheses[0].log_probs]
-        pieces = [hypotheses[0].sentences[-1] for hypotheses in found]
+        log_probs = [value for hypotheses in results for value in hypotheses[0].log_probs]
+        pieces = [hypotheses[0].sentences[-1] for hypotheses in results]
         text = " ".join(filter(None, map(self._text, pieces)))
         if not text:
             return self._copied(task, report)

@@ -84,8 +84,8 @@ class Service:
             Scheduler(translator.engine, config, pool, self._queue) for _ in range(count)
         ]
         self._threads = [
-            threading.Thread(target=_serve, args=(one,), name=f"search {i}", daemon=True)
-            for i, one in enumerate(self._schedulers)
+            threading.Thread(target=_serve, args=(scheduler,), name=f"search {i}", daemon=True)
+            for i, scheduler in enumerate(self._schedulers)
         ]
         for thread in self._threads:
             thread.start()
@@ -130,13 +130,13 @@ class Service:
 
     def load(self) -> Load:
         """How busy it is at the moment."""
-        rows = [rows for one in self._schedulers for rows in (one.rows, one.long)]
+        rows = [rows for scheduler in self._schedulers for rows in (scheduler.rows, scheduler.long)]
         return Load(
-            rows=sum(one.pool.windows for one in self._schedulers),
-            searching=sum(len(one.owners) for one in rows),
-            waiting=len(self._queue) + sum(len(one.waiting) for one in rows),
+            rows=sum(scheduler.pool.windows for scheduler in self._schedulers),
+            searching=sum(len(row.owners) for row in rows),
+            waiting=len(self._queue) + sum(len(row.waiting) for row in rows),
             requests=len(self._requests),
-            steps=sum(one.search.steps for one in rows),
+            steps=sum(row.search.steps for row in rows),
         )
 
     def close(self, drain: bool = True) -> None:

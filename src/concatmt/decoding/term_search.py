@@ -82,14 +82,17 @@ class TermSearch:
             options: list[_Option] = []
             for beam in range(given):
                 place, before = row * given + beam, sums[row][beam]
-                found = aimed.get(place, {})
+                next_tokens = aimed.get(place, {})
                 if allowed.words[row, beam]:
-                    found = {**dict(zip(words[place], scores[place], strict=True)), **found}
+                    next_tokens = {
+                        **dict(zip(words[place], scores[place], strict=True)),
+                        **next_tokens,
+                    }
                 else:
-                    found = {}
+                    next_tokens = {}
                 if allowed.separator[row, beam]:
-                    found = {**found, SEPARATOR: separators[place]}
-                options += [_Option(before + s, beam, token) for token, s in found.items()]
+                    next_tokens = {**next_tokens, SEPARATOR: separators[place]}
+                options += [_Option(before + s, beam, token) for token, s in next_tokens.items()]
             terms = beams.rows[row].window.terms
             options = [option for option in options if option.score > -torch.inf]
             chosen, rivals, share = self._shared(options, beams, row, terms, last[row].tolist())
@@ -128,16 +131,16 @@ class TermSearch:
 
     def _aimed(self, flat: Tensor, sofar: list[list[Progress]]) -> dict[int, dict[int, float]]:
         """Log-probabilities of the tokens that begin or go on a form, by hypothesis."""
-        wanted = [one.next for of_row in sofar for one in of_row]
+        wanted = [state.next for of_row in sofar for state in of_row]
         pairs = [(place, token) for place, of in enumerate(wanted) for token in sorted(of)]
-        found: dict[int, dict[int, float]] = {}
+        by_place: dict[int, dict[int, float]] = {}
         if pairs:
             rows = torch.tensor([place for place, _ in pairs], device=flat.device)
             tokens = torch.tensor([token for _, token in pairs], device=flat.device)
             scores = self.engine.log_probs(flat, rows, tokens).tolist()
             for (place, token), score in zip(pairs, scores, strict=True):
-                found.setdefault(place, {})[token] = score
-        return found
+                by_place.setdefault(place, {})[token] = score
+        return by_place
 
     def _shared(
         self,

@@ -65,10 +65,10 @@ class Report:
         for term, (found, honoured) in other.terms.items():
             self.count_term(term, found, honoured)
 
-    def count_term(self, term: str, found: int, honoured: int) -> None:
+    def count_term(self, term: str, occurrences: int, honoured: int) -> None:
         """A term of the glossary was in so many sentences, and in so many translations."""
         before = self.terms.get(term, [0, 0])
-        self.terms[term] = [before[0] + found, before[1] + honoured]
+        self.terms[term] = [before[0] + occurrences, before[1] + honoured]
 
     def messages(self, config: TranslateConfig) -> list[str]:
         """One line for each thing that happened."""
@@ -87,8 +87,10 @@ class Report:
         )
         lines += [f"{count:,} {text}" for count, text in told if count]
         if self.terms:
-            found, honoured = (sum(counts) for counts in zip(*self.terms.values(), strict=True))
-            lines.append(f"glossary: {honoured:,} of {found:,} terms honoured")
+            occurrences, honoured = (
+                sum(counts) for counts in zip(*self.terms.values(), strict=True)
+            )
+            lines.append(f"glossary: {honoured:,} of {occurrences:,} terms honoured")
             for term, (of, kept) in sorted(self.terms.items()):
                 lines.append(f"glossary: {term}: {kept} of {of}")
         return lines

@@ -240,11 +240,11 @@ class Translator:
         places = enumerate(self._tasks(passage, report))
         while some := list(islice(places, SENTENCES_IN_SIGHT)):
             windows = [window for _, task in some if task for window in task.windows]
-            found = iter((yield windows) if windows else [])
+            results = iter((yield windows) if windows else [])
             for place, task in some:
                 translation = self._settled(passage, place)
                 if task is not None:
-                    of_task = [next(found) for _ in task.windows]
+                    of_task = [next(results) for _ in task.windows]
                     translation = self.sentences.finish(task, of_task, report)
                 assert translation is not None
                 deliver(translation)
@@ -264,8 +264,8 @@ class Translator:
         """Few passages: pieces of each are walked side by side, so that all cores have work."""
         report, config = Report(), self.config
         documents = [
-            GuessedDocument(self.sentences, one, self.context, pieces_of(len(one.source)))
-            for one in passages
+            GuessedDocument(self.sentences, passage, self.context, pieces_of(len(passage.source)))
+            for passage in passages
         ]
         # Two groups, for two threads; how many must not depend on the machine. The walks of a group
         # do not see what the other does.
@@ -312,10 +312,10 @@ class Translator:
                 ids = self.text.source.encode(sentence)
             else:
                 task = self.sentences.task(sentence, passage.history, report)
-                found = []
+                translations = []
                 for window in task.windows:
-                    found += yield [window]
-                ids, translation = task.ids, self.sentences.finish(task, found, report)
+                    translations += yield [window]
+                ids, translation = task.ids, self.sentences.finish(task, translations, report)
             self._push(passage.history, ids, translation.tokens)
             deliver(translation)
 

@@ -93,16 +93,16 @@ class Units:
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         self.items = len(outcomes)
         twins: dict[str, list[int]] = {}
-        for place, one in enumerate(outcomes):
-            if one.orbit is not None:
-                twins.setdefault(f"{one.set} {one.orbit}", []).append(place)
+        for place, outcome in enumerate(outcomes):
+            if outcome.orbit is not None:
+                twins.setdefault(f"{outcome.set} {outcome.orbit}", []).append(place)
         self.orbits = [places for places in twins.values() if len(places) > 1]
         self.outcomes = [*outcomes, *(outcomes[places[0]] for places in self.orbits)]
-        self.clusters = cluster_numbers(one.cluster for one in self.outcomes)
+        self.clusters = cluster_numbers(outcome.cluster for outcome in self.outcomes)
         self.phenomena = shown_phenomena(outcomes)
         self.chance: Array | None = None
-        if all(one.options for one in outcomes):
-            self.chance = self.with_orbits([1 / (one.options or 1) for one in outcomes])
+        if all(outcome.options for outcome in outcomes):
+            self.chance = self.with_orbits([1 / (outcome.options or 1) for outcome in outcomes])
 
     def with_orbits(self, right: Sequence[float]) -> Array:
         """Outcomes of items, then of orbits. All twins must be right: a tie is broken for each."""
@@ -112,26 +112,26 @@ class Units:
     def groups(self) -> list[Group]:
         """All that an accuracy can be given for; a group of everything is given once."""
         is_item = np.arange(len(self.outcomes)) < self.items
-        found = [Group("all", "all items", is_item)]
-        needy = np.array([one.needs_context for one in self.outcomes]) & is_item
+        groups = [Group("all", "all items", is_item)]
+        needy = np.array([outcome.needs_context for outcome in self.outcomes]) & is_item
         if needy.any():
-            found.append(Group("context", "items that need context", needy))
+            groups.append(Group("context", "items that need context", needy))
         for kind, key in KEYS.items():
-            names = [key(one) for one in self.outcomes]
+            names = [key(outcome) for outcome in self.outcomes]
             if kind == "phenomenon":
-                names = [self.phenomena[one.phenomenon] for one in self.outcomes]
+                names = [self.phenomena[outcome.phenomenon] for outcome in self.outcomes]
             for name in sorted({name for name in names if name is not None}, key=_others_last):
                 members = np.array([other == name for other in names]) & is_item
-                found.append(Group(kind, name, members))
-        found += self._aggregates(found)
+                groups.append(Group(kind, name, members))
+        groups += self._aggregates(groups)
         if self.orbits:
-            found.append(Group("orbit", "all orbits", ~is_item))
-        shown = [self.phenomena[one.phenomenon] for one in self.outcomes]
+            groups.append(Group("orbit", "all orbits", ~is_item))
+        shown = [self.phenomena[outcome.phenomenon] for outcome in self.outcomes]
         for name in sorted(set(shown[self.items :]), key=_others_last):
             orbits = np.array([other == name for other in shown]) & ~is_item
-            found.append(Group("orbit", f"{name} orbits", orbits))
+            groups.append(Group("orbit", f"{name} orbits", orbits))
         unique: dict[bytes, Group] = {}
-        for group in found:
+        for group in groups:
             unique.setdefault(group.members.tobytes() + bytes([len(group.parts)]), group)
         return list(unique.values())
 
@@ -139,21 +139,23 @@ class Units:
         """The paper's, if the sets are those that it speaks of."""
         masks = {group.name: group.members for group in groups}
         is_item = masks["all items"]
-        found = []
+        combined = []
         if all(name in masks for name in aggregates.PHENOMENA):
             parts = tuple(masks[name] for name in aggregates.PHENOMENA)
             of_voita = np.any(parts, axis=0)
-            found += [Group("aggregate", "Voita", of_voita)]
-            found += [Group("aggregate", "Voita_avg", of_voita, parts)]
-        contrapro = np.array([one.set.lower().startswith("contrapro") for one in self.outcomes])
+            combined += [Group("aggregate", "Voita", of_voita)]
+            combined += [Group("aggregate", "Voita_avg", of_voita, parts)]
+        contrapro = np.array(
+            [outcome.set.lower().startswith("contrapro") for outcome in self.outcomes]
+        )
         contrapro &= is_item
         parts = tuple(masks.get(name, ~is_item) & contrapro for name in aggregates.DISTANCES)
         if all(part.any() for part in parts) and np.array_equal(np.any(parts, axis=0), contrapro):
             outside = np.any(parts[1:], axis=0)
-            found += [Group("aggregate", "CP_d>0", outside)]
-            found += [Group("aggregate", "CP_avg", outside, parts[1:])]
-            found += [Group("aggregate", "CP", contrapro)]
-        return found
+            combined += [Group("aggregate", "CP_d>0", outside)]
+            combined += [Group("aggregate", "CP_avg", outside, parts[1:])]
+            combined += [Group("aggregate", "CP", contrapro)]
+        return combined
 
 
 def shown_phenomena(outcomes: Sequence[Outcome]) -> dict[str, str]:
@@ -161,7 +163,7 @@ def shown_phenomena(outcomes: Sequence[Outcome]) -> dict[str, str]:
 
     Those of the paper's aggregates always have their own.
     """
-    counts = Counter(one.phenomenon for one in outcomes)
+    counts = Counter(outcome.phenomenon for outcome in outcomes)
     small = [n for n, size in counts.items() if size < FEWEST and n not in aggregates.PHENOMENA]
     if len(small) < 2:
         return {name: name for name in counts}
@@ -174,10 +176,12 @@ def _others_last(name: str) -> tuple[bool, str]:
 
 
 KEYS: dict[str, Callable[[Outcome], str | None]] = {
-    "phenomenon": lambda one: one.phenomenon,
-    "distance": lambda one: None if one.distance is None else aggregates.distance_bin(one.distance),
-    "conflict": lambda one: (
-        None if one.conflict is None else ("conflict" if one.conflict else "no conflict")
+    "phenomenon": lambda outcome: outcome.phenomenon,
+    "distance": lambda outcome: (
+        None if outcome.distance is None else aggregates.distance_bin(outcome.distance)
+    ),
+    "conflict": lambda outcome: (
+        None if outcome.conflict is None else ("conflict" if outcome.conflict else "no conflict")
     ),
 }
 
@@ -193,21 +197,23 @@ def figures(
     units = Units(systems[0].files[0].outcomes)
     groups = [group for group in units.groups() if kinds is None or group.kind in kinds]
     runs = [
-        np.array([units.with_orbits([one.right for one in f.outcomes]) for f in system.files])
+        np.array(
+            [units.with_orbits([outcome.right for outcome in f.outcomes]) for f in system.files]
+        )
         for system in systems
     ]
     # Columns: group by group, and in each system by system.
     columns = [group.values(run.mean(axis=0)) for group in groups for run in runs]
     members = np.repeat([group.members for group in groups], len(runs), axis=0).T
     drawn = resampled_means(np.array(columns).T, units.clusters, members, replicates)
-    found = []
+    figures = []
     for place, group in enumerate(groups):
         means = drawn[:, place * len(runs) : (place + 1) * len(runs)]
-        found.append(_figure(group, units, runs, means))
-    compared = [d for figure in found for d in figure.differences if d is not None]
-    for one, adjusted in zip(compared, holm([d.p_value for d in compared]), strict=True):
-        one.adjusted = adjusted
-    return found
+        figures.append(_figure(group, units, runs, means))
+    compared = [d for figure in figures for d in figure.differences if d is not None]
+    for difference, adjusted in zip(compared, holm([d.p_value for d in compared]), strict=True):
+        difference.adjusted = adjusted
+    return figures
 
 
 def _figure(group: Group, units: Units, runs: Sequence[Array], means: Array) -> Figure:

@@ -66,8 +66,8 @@ def dot_plot(rows: Sequence[DotRow], names: Sequence[str], unit: str, first: int
     ends = [
         value
         for row in rows
-        for one in row.estimates
-        for value in (one.value, one.low, one.high)
+        for estimate in row.estimates
+        for value in (estimate.value, estimate.low, estimate.high)
         if value is not None
     ]
     ends += [row.mark for row in rows if row.mark is not None]
@@ -77,34 +77,36 @@ def dot_plot(rows: Sequence[DotRow], names: Sequence[str], unit: str, first: int
     def place(value: float) -> str:
         return f"{100 * (min(max(value, low), high) - low) / (high - low):.2f}%"
 
-    lines = "".join(f'<i class="grid" style="left:{place(value)}"></i>' for value in marks)
-    found = []
+    grid = "".join(f'<i class="grid" style="left:{place(value)}"></i>' for value in marks)
+    lines = []
     for row in rows:
-        dots = [lines]
+        dots = [grid]
         if row.mark is not None:
             what = f"chance {row.mark:.1f}{unit}" if unit == "%" else "no difference"
             dots.append(f'<i class="mark" style="left:{place(row.mark)}" title="{what}"></i>')
-        for number, (name, one) in enumerate(zip(shown, row.estimates, strict=True)):
+        for number, (name, estimate) in enumerate(zip(shown, row.estimates, strict=True)):
             filled = not row.filled or row.filled[number]
             colour = f"c{(first + number) % COLOURS}{'' if filled else ' open'}"
             top = f"top:{100 * (number + 0.5) / len(shown):.1f}%"
             interval = ""
-            if one.low is not None and one.high is not None:
-                interval = f" [{one.low:.1f}, {one.high:.1f}]"
-                width = f"left:{place(one.low)};right:calc(100% - {place(one.high)});{top}"
+            if estimate.low is not None and estimate.high is not None:
+                interval = f" [{estimate.low:.1f}, {estimate.high:.1f}]"
+                width = (
+                    f"left:{place(estimate.low)};right:calc(100% - {place(estimate.high)});{top}"
+                )
                 dots.append(f'<i class="reach {colour}" style="{width}"></i>')
-            title = escape(f"{name}: {one.value:.1f}{interval}")
-            where = f"left:{place(one.value)};{top}"
+            title = escape(f"{name}: {estimate.value:.1f}{interval}")
+            where = f"left:{place(estimate.value)};{top}"
             dots.append(f'<b class="dot {colour}" style="{where}" title="{title}"></b>')
         height = f"height:{max(22, 9 * len(shown) + 6)}px"
-        found.append(
+        lines.append(
             f'<div class="row"><span class="label">{hinted(row.label, row.hint)}'
             f" <small>{row.note}</small>"
             f'</span><div class="track" style="{height}">{"".join(dots)}</div></div>'
         )
     numbers = "".join(f'<span style="left:{place(value)}">{value:g}</span>' for value in marks)
     axis = f'<div class="row axis"><span class="label">{unit}</span><div>{numbers}</div></div>'
-    return f'{legend(shown, names)}<div class="dots">{"".join(found)}{axis}</div>'
+    return f'{legend(shown, names)}<div class="dots">{"".join(lines)}{axis}</div>'
 
 
 def hinted(text: str, hint: str) -> str:
@@ -184,12 +186,12 @@ def _grid(across: Point, up: Point, at: Callable[[Point], Point], log: bool) -> 
 
 def _powers(low: float, high: float) -> list[float]:
     """1, 2 and 5 times powers of 10, between two logarithms."""
-    found = [
+    parts = [
         factor * 10.0**power
         for power in range(math.floor(low), math.ceil(high) + 1)
         for factor in (1, 2, 5)
     ]
-    inside = [value for value in found if low <= math.log10(value) <= high]
+    inside = [value for value in parts if low <= math.log10(value) <= high]
     return inside or [10 ** ((low + high) / 2)]
 
 

@@ -77,10 +77,12 @@ _FILES = {
 def _systems(subjects: Sequence[Subject]) -> Table:
     """What was compared; of files that do not say it, neither system nor hash."""
     members = members_of(subjects)
-    known = [name for name in ("system", "hash") if any(name in one.facts() for one in members)]
+    known = [
+        name for name in ("system", "hash") if any(name in member.facts() for member in members)
+    ]
     rows = [
-        (one.label, *(one.facts().get(name, "-") for name in known), str(one.origin))
-        for one in members
+        (member.label, *(member.facts().get(name, "-") for name in known), str(member.origin))
+        for member in members
     ]
     return Table(("run", *known, "from"), rows)
 
@@ -89,11 +91,11 @@ def _remarks(subjects: Sequence[Subject], suite: Suite) -> list[str]:
     """What has to be said of texts without documents, and of runs that were ended by a limit."""
     remarks = [text.remark for text in suite.texts if text.remark]
     ended = [
-        f"{one.label} ({one.folder.ending.reason})"
-        for one in members_of(subjects)
-        if isinstance(one, ModelMember)
-        and one.folder.ending is not None
-        and one.folder.ending.by == "limit"
+        f"{member.label} ({member.folder.ending.reason})"
+        for member in members_of(subjects)
+        if isinstance(member, ModelMember)
+        and member.folder.ending is not None
+        and member.folder.ending.by == "limit"
     ]
     if not ended:
         return remarks
@@ -130,7 +132,7 @@ def evaluate_models(
     """Training runs and model directories on sets; `output` keeps what they do."""
     check_output(output)
     subjects = read_models(parse_given(systems), config, output)
-    folders = [one.folder for one in members_of(subjects) if isinstance(one, ModelMember)]
+    folders = [member.folder for member in members_of(subjects) if isinstance(member, ModelMember)]
     return evaluate(subjects, read_suite(on, languages_of(folders), documents), config)
 
 
@@ -145,7 +147,7 @@ def evaluate_files(
     or searched for the forms that are `expected`."""
     given = parse_given(systems)
     subjects = read_files(given)
-    deeds = frozenset.intersection(*(one.deeds for one in members_of(subjects)))
+    deeds = frozenset.intersection(*(member.deeds for member in members_of(subjects)))
     return evaluate(subjects, _suite(given, deeds, references, expected, documents), config)
 
 
@@ -200,4 +202,4 @@ def write_report(report: Report, output: Path) -> None:
 
 
 def _files(sections: Sequence[Section]) -> dict[str, str]:
-    return {name: text for one in sections for name, text in one.files.items()}
+    return {name: text for section in sections for name, text in section.files.items()}

@@ -32,17 +32,17 @@ class Expectation:
 
     def record(self) -> dict[str, Any]:
         """A line of an `expected.jsonl`: a document to translate, with what to look for in it."""
-        one = self.item
+        shown = self.item
         optional = {
-            "distance": one.distance,
-            "orbit": one.orbit,
-            "document": one.document,
-            "conflict": one.conflict,
+            "distance": shown.distance,
+            "orbit": shown.orbit,
+            "document": shown.document,
+            "conflict": shown.conflict,
         }
         return {
-            "id": one.id,
+            "id": shown.id,
             "source": list(self.source),
-            "phenomenon": one.phenomenon,
+            "phenomenon": shown.phenomenon,
             **{key: value for key, value in optional.items() if value is not None},
             "expected": list(self.expected),
             "wrong": list(self.wrong),
@@ -63,12 +63,12 @@ def read_expectations(path: Path, documents: Path | None = None) -> list[Expecta
     first = next((line for line in read_lines(path, ReadReport()) if line.strip()), "")
     if first.lstrip().startswith("[") or any(key in first for key in PUBLISHED):
         return expectations_of(read_set(path, documents).items)
-    found = []
+    expectations = []
     for number, line in enumerate(read_lines(path, ReadReport()), start=1):
-        found.append(_expectation(path, f"{path}, line {number}", line))
-    if not found:
+        expectations.append(_expectation(path, f"{path}, line {number}", line))
+    if not expectations:
         raise UserError(f"{path}: no items")
-    return found
+    return expectations
 
 
 def expectations_of(items: Sequence[ContrastiveItem]) -> list[Expectation]:
@@ -76,7 +76,7 @@ def expectations_of(items: Sequence[ContrastiveItem]) -> list[Expectation]:
 
     Wrong forms are the words that the other candidates have and the right one has not.
     """
-    found = []
+    expectations = []
     for item in items:
         if not item.expected:
             raise UserError(
@@ -89,8 +89,10 @@ def expectations_of(items: Sequence[ContrastiveItem]) -> list[Expectation]:
         outcome = Outcome(
             item.id, item.set, item.phenomenon, 0.0, None, item.distance, item.orbit, item.document
         )
-        found.append(Expectation(outcome, tuple(item.source), (item.expected,), tuple(wrong)))
-    return found
+        expectations.append(
+            Expectation(outcome, tuple(item.source), (item.expected,), tuple(wrong))
+        )
+    return expectations
 
 
 def _expectation(path: Path, where: str, line: str) -> Expectation:

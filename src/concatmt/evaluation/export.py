@@ -79,9 +79,9 @@ def muda_columns(documents: Sequence[Document]) -> tuple[list[list[str]], list[s
 def ctxpro_lines(file: TranslationFile, items: Sequence[Expectation]) -> Iterator[str]:
     """The translation of each item's current sentence, in the order of the set."""
     translated = dict(zip(file.names, file.text.documents, strict=True))
-    for one in items:
-        if one.item.id not in translated:
+    for item in items:
+        if item.item.id not in translated:
             raise UserError(
-                f"{file.path}: no document {one.item.id!r}; translate the items themselves"
+                f"{file.path}: no document {item.item.id!r}; translate the items themselves"
             )
-        yield translated[one.item.id][-1]
+        yield translated[item.item.id][-1]

@@ -73,17 +73,19 @@ class Report:
     @property
     def verdict(self) -> str:
         """All of it in a sentence, about the best system beside the first; empty if none can."""
-        best = next((one.best for one in self.sections if one.best), None)
+        best = next((section.best for section in self.sections if section.best), None)
         if best is None:
             return ""
-        first, *others = [one.clauses[best] for one in self.sections if best in one.clauses]
+        first, *others = [
+            section.clauses[best] for section in self.sections if best in section.clauses
+        ]
         lead = first if first.startswith(f"{best} ") else f"{best}: {first}"
-        return "; ".join([lead, *(one.removeprefix(f"{best} ") for one in others)]) + "."
+        return "; ".join([lead, *(clause.removeprefix(f"{best} ") for clause in others)]) + "."
 
     @property
     def left_out(self) -> list[str]:
         """What was not measured, each reason once."""
-        return list(dict.fromkeys(text for one in self.sections for text in one.left_out))
+        return list(dict.fromkeys(text for section in self.sections for text in section.left_out))
 
     @property
     def markdown(self) -> str:
@@ -93,22 +95,28 @@ class Report:
         if self.systems is not None:
             parts.append(markdown_table(self.systems.header, self.systems.rows))
         if self.remarks:
-            parts.append("\n".join(f"* {one}" for one in self.remarks))
+            parts.append("\n".join(f"* {remark}" for remark in self.remarks))
         for section in self.sections:
             shown = [text for block in section.blocks if (text := _markdown(block))]
             if not shown:
                 continue
             parts += [f"## {section.title}", *shown]
             if section.signatures:
-                parts.append("\n".join(f"signature: {one}" for one in section.signatures))
+                parts.append(
+                    "\n".join(f"signature: {signature}" for signature in section.signatures)
+                )
         if self.left_out:
-            parts += ["## Left out", "\n".join(f"* {one}" for one in self.left_out)]
+            parts += ["## Left out", "\n".join(f"* {text}" for text in self.left_out)]
         return "\n\n".join(parts)
 
     @property
     def json(self) -> dict[str, Any]:
         """For machines, with every signature; a measure is under its name."""
-        measured = {one.measure.replace("-", "_"): one.json for one in self.sections if one.json}
+        measured = {
+            section.measure.replace("-", "_"): section.json
+            for section in self.sections
+            if section.json
+        }
         return {**self.facts, "verdict": self.verdict, **measured, "left_out": self.left_out}
 
 
@@ -127,11 +135,11 @@ def is_number(cell: str) -> bool:
 
 def numeric_columns(table: Table) -> list[bool]:
     """Which columns have numbers, dashes and empty cells only."""
-    found = []
+    findings = []
     for place in range(len(table.header)):
         cells = [row[place] for row in table.rows if row[place] not in ("", "-")]
-        found.append(bool(cells) and all(map(is_number, cells)))
-    return found
+        findings.append(bool(cells) and all(map(is_number, cells)))
+    return findings
 
 
 def p_text(p_value: float) -> str:

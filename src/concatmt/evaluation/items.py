@@ -15,10 +15,10 @@ from concatmt.progress import Progress
 from concatmt.signature import Signature
 
 
-def answer_set(judge: Contrast, one: ContrastiveSet, bar: Progress) -> list[Answer]:
+def answer_set(judge: Contrast, test_set: ContrastiveSet, bar: Progress) -> list[Answer]:
     """What a model says to every item of a set."""
     answers = []
-    for answer in judge.answers(Question(i.source, i.targets, i.correct) for i in one.items):
+    for answer in judge.answers(Question(i.source, i.targets, i.correct) for i in test_set.items):
         answers.append(answer)
         bar.advance()
     return answers
@@ -26,7 +26,7 @@ def answer_set(judge: Contrast, one: ContrastiveSet, bar: Progress) -> list[Answ
 
 def sets_signature(judge: Contrast, sets: Sequence[ContrastiveSet]) -> Signature:
     """What it took: the model's settings, and which sets lack context on one side."""
-    cut = ",".join(one.name for one in sets if one.cut) or None
+    cut = ",".join(test_set.name for test_set in sets if test_set.cut) or None
     return Signature({**judge.signature.values, "context_cut": cut})
 
 
@@ -39,8 +39,8 @@ def write_answers(
     """A signature, then one line for each item."""
     head = {"signature": signature.to_json(), "remarks": remarks(sets)}
     lines = [json.dumps(head, ensure_ascii=False)]
-    for one, of_set in zip(sets, answers, strict=True):
-        for item, answer in zip(one.items, of_set, strict=True):
+    for test_set, of_set in zip(sets, answers, strict=True):
+        for item, answer in zip(test_set.items, of_set, strict=True):
             lines.append(json.dumps(item_record(item, answer), ensure_ascii=False))
     write_text(path, "".join(f"{line}\n" for line in lines))
 
@@ -52,7 +52,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 def remarks(sets: Sequence[ContrastiveSet]) -> dict[str, str]:
     """What has to be said beside any figure of a set."""
-    return {one.name: one.remark for one in sets if one.remark}
+    return {test_set.name: test_set.remark for test_set in sets if test_set.remark}
 
 
 def item_record(item: ContrastiveItem, answer: Answer) -> dict[str, Any]:
@@ -71,23 +71,23 @@ def item_record(item: ContrastiveItem, answer: Answer) -> dict[str, Any]:
         "correct": item.correct,
         "verdict": answer.verdict,
         "scores": answer.scores,
-        "window": [[one.window, one.window_tokens] for one in answer.sums],
-        "current": [[one.current, one.current_tokens] for one in answer.sums],
+        "window": [[candidate.window, candidate.window_tokens] for candidate in answer.sums],
+        "current": [[candidate.current, candidate.current_tokens] for candidate in answer.sums],
     }
 
 
 def summary_table(sets: Sequence[ContrastiveSet], verdicts: Sequence[Sequence[float]]) -> str:
     """Accuracy, chance level and size of each set, in per cent."""
     rows = [("set", "accuracy", "chance", "items", "candidates")]
-    for one, of_set in zip(sets, verdicts, strict=True):
+    for test_set, of_set in zip(sets, verdicts, strict=True):
         accuracy = 100 * sum(of_set) / len(of_set)
-        candidates = sum(len(item.targets) for item in one.items)
+        candidates = sum(len(item.targets) for item in test_set.items)
         rows.append(
             (
-                one.name,
+                test_set.name,
                 f"{accuracy:.2f}",
-                f"{100 * one.chance:.2f}",
-                f"{len(one.items):,}",
+                f"{100 * test_set.chance:.2f}",
+                f"{len(test_set.items):,}",
                 f"{candidates:,}",
             )
         )

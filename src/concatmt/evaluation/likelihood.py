@@ -42,12 +42,13 @@ def likelihoods(systems: Sequence[System]) -> list[Likelihood]:
     if len(systems) < 2 or len(models) != 1 or None in next(iter(models)):
         return []
     rows = [
-        [[one.log_prob for one in file.outcomes] for file in system.files] for system in systems
+        [[outcome.log_prob for outcome in file.outcomes] for file in system.files]
+        for system in systems
     ]
     if any(value is None for runs in rows for row in runs for value in row):
         return []
     values = np.array(rows, dtype=np.float64).mean(axis=1).T
-    clusters = cluster_numbers(one.cluster for one in systems[0].files[0].outcomes)
+    clusters = cluster_numbers(outcome.cluster for outcome in systems[0].files[0].outcomes)
     levels = _estimates(values, clusters)
     gains = values[:, 1:] - values[:, :1]
     p_values = holm([replicates_p_value(column) for column in resampled_means(gains, clusters).T])

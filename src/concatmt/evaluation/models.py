@@ -149,7 +149,10 @@ class ModelMember:
         """Translations of items, each a document of its own."""
 
         def parts() -> list[Part]:
-            return [Part(one.item.id, source=list(one.source)) for one in expected.items]
+            return [
+                Part(expectation.item.id, source=list(expectation.source))
+                for expectation in expected.items
+            ]
 
         return self._translated(expected.name, expected.hash, parts)
 
@@ -180,8 +183,8 @@ class ModelMember:
                 file.write(json.dumps({"signature": scorer.signature.to_json()}) + "\n")
                 with progress(self._title(path), unit="sentences") as bar:
                     for scores in scorer.scores(text.parts(limit)):
-                        for one in scores:
-                            file.write(json.dumps(score_record(one), ensure_ascii=False) + "\n")
+                        for score in scores:
+                            file.write(json.dumps(score_record(score), ensure_ascii=False) + "\n")
                         bar.advance(len(scores) // size)
 
         return read_scores(self.kept(f"score.{text.name}.jsonl", (None, text.hash, limit), make))
@@ -209,9 +212,9 @@ def check_output(output: Path) -> None:
 
 def read_models(given: Sequence[Given], config: EvaluateConfig, output: Path) -> list[Subject]:
     """Find the models; a system without a name is called by the paper's notation."""
-    found = []
-    for one in given:
-        folders = [find_model(path) for path in one.paths]
+    subjects = []
+    for system in given:
+        folders = [find_model(path) for path in system.paths]
         first = folders[0]
         for folder in folders:
             if folder.system != first.system:
@@ -219,18 +222,22 @@ def read_models(given: Sequence[Given], config: EvaluateConfig, output: Path) ->
                     f"{folder.origin}: is of system {folder.system}, but {first.origin}, given as"
                     f" another seed of it, of {first.system}; separate systems by a space"
                 )
-        name = one.name or first.system
+        name = system.name or first.system
         pairs = zip(labels(name, len(folders)), folders, strict=True)
-        found.append(Subject(name, [ModelMember(f, label, config, output) for label, f in pairs]))
-    check_names(found)
-    return found
+        subjects.append(
+            Subject(name, [ModelMember(f, label, config, output) for label, f in pairs])
+        )
+    check_names(subjects)
+    return subjects
 
 
 def languages_of(folders: Sequence[ModelFolder]) -> tuple[str, str]:
     """Source and target language, which all systems must share."""
-    found = [(one, TextPipeline.load(one.model / "text").settings.languages) for one in folders]
-    first, languages = found[0]
-    for folder, others in found:
+    pipelines = [
+        (folder, TextPipeline.load(folder.model / "text").settings.languages) for folder in folders
+    ]
+    first, languages = pipelines[0]
+    for folder, others in pipelines:
         if others != languages:
             raise UserError(
                 f"{folder.origin}: translates {others.source}-{others.target}, but {first.origin}"

@@ -88,10 +88,12 @@ def read_items(path: Path) -> OutcomeFile:
     if signature is None or not outcomes:
         raise UserError(f"{path}: no items; score the set again")
     seen: set[tuple[str, str]] = set()
-    for one in outcomes:
-        if (one.set, one.id) in seen:
-            raise UserError(f"{path}: item {one.id!r} of {one.set} comes twice; score it once")
-        seen.add((one.set, one.id))
+    for outcome in outcomes:
+        if (outcome.set, outcome.id) in seen:
+            raise UserError(
+                f"{path}: item {outcome.id!r} of {outcome.set} comes twice; score it once"
+            )
+        seen.add((outcome.set, outcome.id))
     return OutcomeFile(str(path), signature, tuple(outcomes))
 
 
@@ -140,13 +142,15 @@ def check_comparable(systems: Sequence[System]) -> None:
     """Refuse runs with other settings or other items than the first, saying where they differ."""
     first = systems[0].files[0]
     for system in systems:
-        for file in system.files:
-            _check_settings(first, file)
-            _check_items(first, file)
-            ours, theirs = (one.signature.values.get("system") for one in (system.files[0], file))
+        for scored in system.files:
+            _check_settings(first, scored)
+            _check_items(first, scored)
+            ours, theirs = (
+                scored.signature.values.get("system") for scored in (system.files[0], scored)
+            )
             if ours != theirs:
                 raise UserError(
-                    f"{file.path}: is of system {theirs}, but {system.files[0].path}, given as"
+                    f"{scored.path}: is of system {theirs}, but {system.files[0].path}, given as"
                     f" another seed of it, of {ours}; separate systems by a space, not a comma"
                 )
 
@@ -170,8 +174,8 @@ def _is_without_context(key: str, *files: OutcomeFile) -> bool:
 
 
 def _check_items(first: OutcomeFile, other: OutcomeFile) -> None:
-    ours = [(one.set, one.id, one.options) for one in first.outcomes]
-    theirs = [(one.set, one.id, one.options) for one in other.outcomes]
+    ours = [(outcome.set, outcome.id, outcome.options) for outcome in first.outcomes]
+    theirs = [(outcome.set, outcome.id, outcome.options) for outcome in other.outcomes]
     if ours == theirs:
         return
     pairs = zip(ours, theirs, strict=False)

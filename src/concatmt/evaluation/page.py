@@ -24,17 +24,19 @@ ROWS = 16  # of a table; longer ones are closed until somebody opens them
 
 def page(report: Report) -> str:
     """The whole page."""
-    terms = {term: text for one in report.sections for term, text in one.terms.items()}
-    shown = [one for one in report.sections if one.blocks]
-    anchors = {f"s{number}": one for number, one in enumerate(shown, start=1)}
-    links = [f'<a href="#{anchor}">{escape(one.title)}</a>' for anchor, one in anchors.items()]
-    bodies = [_section(anchor, one, terms) for anchor, one in anchors.items()]
+    terms = {term: text for section in report.sections for term, text in section.terms.items()}
+    shown = [section for section in report.sections if section.blocks]
+    anchors = {f"s{number}": section for number, section in enumerate(shown, start=1)}
+    links = [
+        f'<a href="#{anchor}">{escape(section.title)}</a>' for anchor, section in anchors.items()
+    ]
+    bodies = [_section(anchor, section, terms) for anchor, section in anchors.items()]
     if any('id="documents"' in body for body in bodies):
         links.append('<a href="#documents">Documents</a>')
     if terms:
         links.append('<a href="#words">Words</a>')
     verdict = f'<p class="verdict">{escape(report.verdict)}</p>' if report.verdict else ""
-    remarks = "".join(f"<li>{escape(one)}</li>" for one in report.remarks)
+    remarks = "".join(f"<li>{escape(remark)}</li>" for remark in report.remarks)
     parts = [
         f"<header><h1>{escape(report.title)}</h1>{verdict}",
         f'<ul class="remarks">{remarks}</ul>' if remarks else "",
@@ -62,7 +64,9 @@ def _section(anchor: str, section: Section, terms: Mapping[str, str]) -> str:
     blocks = "".join(_block(block, terms) for block in section.blocks)
     signatures = ""
     if section.signatures:
-        lines = "".join(f"<li><code>{escape(one)}</code></li>" for one in section.signatures)
+        lines = "".join(
+            f"<li><code>{escape(signature)}</code></li>" for signature in section.signatures
+        )
         signatures = f"<details><summary>Signatures</summary><ul>{lines}</ul></details>"
     return f'<section id="{anchor}"><h2>{escape(section.title)}</h2>{blocks}{signatures}</section>'
 
@@ -94,13 +98,13 @@ def table(content: Table, terms: Mapping[str, str]) -> str:
         "<tr>" + "".join(map(_cell, row, numeric, [terms] * len(row))) + "</tr>"
         for row in content.rows
     )
-    found = (
+    blocks = (
         f'<div class="wide"><table class="sortable"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
     if len(content.rows) <= ROWS:
-        return found
-    return f"<details><summary>Table of {len(content.rows)} figures</summary>{found}</details>"
+        return blocks
+    return f"<details><summary>Table of {len(content.rows)} figures</summary>{blocks}</details>"
 
 
 def _cell(cell: str, numeric: bool, terms: Mapping[str, str]) -> str:
@@ -120,7 +124,7 @@ def _explained(text: str, terms: Mapping[str, str]) -> str:
 def _left_out(left_out: Sequence[str]) -> str:
     if not left_out:
         return ""
-    lines = "".join(f"<li>{escape(one)}</li>" for one in left_out)
+    lines = "".join(f"<li>{escape(text)}</li>" for text in left_out)
     return f'<section id="left-out"><h2>Left out</h2><ul>{lines}</ul></section>'
 
 

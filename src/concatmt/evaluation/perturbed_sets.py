@@ -28,7 +28,7 @@ def perturb(
     """
     rng = random.Random(seed)
     contexts = [_context(item) for item in items]
-    found, unchanged = [], 0
+    records, unchanged = [], 0
     for place, item in enumerate(items):
         old = contexts[place]
         if kind == "none":
@@ -42,8 +42,8 @@ def perturb(
         else:
             new = [rng.choice(_from_another(items, contexts, place, rng)) for _ in old]
         unchanged += new == old
-        found.append(_record(item, new))
-    return found, unchanged
+        records.append(_record(item, new))
+    return records, unchanged
 
 
 def _context(item: ContrastiveItem) -> list[Pair]:

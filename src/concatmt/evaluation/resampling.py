@@ -151,16 +151,16 @@ def add_seed_noise(means: Array, systems: Sequence[SeedVariance], seed: int = 1)
     degrees of freedom: Welch (1947) subtracts 2, which simulations find too cautious where seeds
     differ little, and nothing is too bold where they differ much (docs/evaluation.md).
     """
-    several = [one for one in systems if one.seeds > 1 and one.clusters > 1]
+    several = [system for system in systems if system.seeds > 1 and system.clusters > 1]
     centre, of_clusters = float(np.nanmean(means)), float(np.nanvar(means, ddof=1))
     if not several or of_clusters == 0:
         return means
-    variance = of_clusters + sum(one.value for one in several)
+    variance = of_clusters + sum(system.value for system in several)
     variance = max(variance, LEAST_SHARE * of_clusters)
     doubt = of_clusters**2 / (several[0].clusters + 1)
-    for one in several:
-        doubt += one.between**2 / (one.seeds + 1)
-        doubt += one.within**2 / ((one.seeds - 1) * (one.clusters - 1) + 2)
-    freedom = max(variance**2 / doubt - 1, min(one.seeds for one in several) - 1)
+    for system in several:
+        doubt += system.between**2 / (system.seeds + 1)
+        doubt += system.within**2 / ((system.seeds - 1) * (system.clusters - 1) + 2)
+    freedom = max(variance**2 / doubt - 1, min(system.seeds for system in several) - 1)
     widths = np.random.default_rng(seed).chisquare(freedom, len(means))
     return centre + (means - centre) * np.sqrt(variance / of_clusters * freedom / widths)

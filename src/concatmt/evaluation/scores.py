@@ -26,25 +26,25 @@ class Sentence:
     def gains(self, context: int) -> list[float]:
         """P-CXMI of every token, in nats."""
         with_it, without = self.log_probs[context], self.log_probs[0]
-        return [one - other for one, other in zip(with_it, without, strict=True)]
+        return [with_context - other for with_context, other in zip(with_it, without, strict=True)]
 
 
-def score_record(one: SentenceScore) -> dict[str, Any]:
+def score_record(score: SentenceScore) -> dict[str, Any]:
     """A line of what `concatmt score` writes."""
     return {
-        "document": one.document,
-        "sentence": one.sentence,
-        "context": one.context,
-        "log_prob": sum(one.log_probs),
-        "tokens": one.tokens,
-        "log_probs": one.log_probs,
+        "document": score.document,
+        "sentence": score.sentence,
+        "context": score.context,
+        "log_prob": sum(score.log_probs),
+        "tokens": score.tokens,
+        "log_probs": score.log_probs,
     }
 
 
 def read_scores(path: Path) -> tuple[Signature, list[Sentence]]:
     """Read what `concatmt score` wrote with --context 0 and other amounts."""
     signature = None
-    found: dict[tuple[str, int], Sentence] = {}
+    by_key: dict[tuple[str, int], Sentence] = {}
     for number, line in enumerate(read_lines(path, ReadReport()), start=1):
         where = f"{path}, line {number}"
         try:
@@ -52,12 +52,12 @@ def read_scores(path: Path) -> tuple[Signature, list[Sentence]]:
             if signature is None:
                 signature = Signature(record["signature"])
                 continue
-            _add(found, record)
+            _add(by_key, record)
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(
                 f"{where}: not a line of 'concatmt score' ({error}); score the documents again"
             ) from error
-    sentences = list(found.values())
+    sentences = list(by_key.values())
     if signature is None or not sentences:
         raise UserError(f"{path}: no sentences; score the documents again")
     contexts = set(sentences[0].log_probs)
@@ -66,20 +66,20 @@ def read_scores(path: Path) -> tuple[Signature, list[Sentence]]:
             f"{path}: scored with context {', '.join(map(str, sorted(contexts)))}; context use"
             " needs --context 0 and at least one other amount"
         )
-    for one in sentences:
-        if set(one.log_probs) != contexts:
+    for sentence in sentences:
+        if set(sentence.log_probs) != contexts:
             raise UserError(
-                f"{path}: sentence {one.number} of document {one.document} lacks an amount of"
-                " context that others have; score the documents again"
+                f"{path}: sentence {sentence.number} of document {sentence.document} lacks an"
+                " amount of context that others have; score the documents again"
             )
     return signature, sentences
 
 
-def _add(found: dict[tuple[str, int], Sentence], record: Any) -> None:
+def _add(by_key: dict[tuple[str, int], Sentence], record: Any) -> None:
     key = str(record["document"]), int(record["sentence"])
     log_probs = tuple(map(float, record["log_probs"]))
     tokens = tuple(map(str, record["tokens"]))
-    one = found.setdefault(key, Sentence(*key, tokens, {}))
-    if one.tokens != tokens or len(log_probs) != len(tokens):
+    sentence = by_key.setdefault(key, Sentence(*key, tokens, {}))
+    if sentence.tokens != tokens or len(log_probs) != len(tokens):
         raise ValueError("the tokens of a sentence differ")
-    one.log_probs[int(record["context"])] = log_probs
+    sentence.log_probs[int(record["context"])] = log_probs

@@ -211,10 +211,12 @@ def _cut_remark(records: Sequence[tuple[str, dict[str, Any]]]) -> str | None:
 
 def _repetitions(items: Sequence[ContrastiveItem]) -> str | None:
     """Published sets have such items too: they are kept, and the rule for ties decides."""
-    found = [item.id for item in items if item.targets.count(item.targets[item.correct]) > 1]
-    if not found:
+    repeated = [item.id for item in items if item.targets.count(item.targets[item.correct]) > 1]
+    if not repeated:
         return None
-    return f"the correct candidate stands twice in {len(found)} item(s), the first is {found[0]}"
+    return (
+        f"the correct candidate stands twice in {len(repeated)} item(s), the first is {repeated[0]}"
+    )
 
 
 def _contrapro(name: str, where: str, record: dict[str, Any], context: Context) -> ContrastiveItem:
@@ -273,20 +275,20 @@ def _subtitles(where: str, record: dict[str, Any], documents: Path, context: int
     """The lines before an item in its film, on both sides; fewer at its start."""
     name = fields.text(where, record, "document id").rpartition("/")[2]
     stem, _, language = name.rpartition(".")
-    found = sorted(documents.glob(f"*/{name}")) if stem else []
-    if not found:
+    matches = sorted(documents.glob(f"*/{name}")) if stem else []
+    if not matches:
         raise UserError(f"{where}: {documents} has no */{name}, which the item is taken from")
     others = [
         path
-        for path in sorted(found[0].parent.glob(f"{stem}.*"))
+        for path in sorted(matches[0].parent.glob(f"{stem}.*"))
         if path.name != name and not path.name.endswith(f".{language}")
     ]
     if len(others) != 1:
-        raise UserError(f"{where}: {found[0]} should have one source file beside it")
+        raise UserError(f"{where}: {matches[0]} should have one source file beside it")
     line = fields.integer(where, record, "segment id")
-    sides = [list(read_lines(path, ReadReport())) for path in (others[0], found[0])]
+    sides = [list(read_lines(path, ReadReport())) for path in (others[0], matches[0])]
     if not 0 < line <= min(map(len, sides)):
-        raise UserError(f"{where}: {found[0]} has no line {line}")
+        raise UserError(f"{where}: {matches[0]} has no line {line}")
     first = max(0, line - 1 - context)
     return sides[0][first : line - 1], sides[1][first : line - 1]
 

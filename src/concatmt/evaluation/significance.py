@@ -36,9 +36,9 @@ def mcnemar(ours: Array, theirs: Array, clusters: Indices) -> float:
         return _sampled_flips(np.abs(sums), observed)
     distribution = np.ones(1)
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-        one = np.zeros(size * count + 1)
-        one[::size] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
-        distribution = signal.convolve(distribution, one) if len(distribution) > 1 else one
+        single = np.zeros(size * count + 1)
+        single[::size] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
+        distribution = signal.convolve(distribution, single) if len(distribution) > 1 else single
     # The sum of sizes of positive clusters, u, gives the total 2 u - (sum of all sizes).
     totals = np.abs(2 * np.arange(len(distribution)) - (len(distribution) - 1))
     return float(min(1.0, max(0.0, distribution[totals >= observed].sum())))

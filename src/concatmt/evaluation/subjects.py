@@ -88,19 +88,19 @@ class Given:
 
 def parse_given(arguments: Sequence[str]) -> list[Given]:
     """Read `[NAME=]PATH[,PATH...]`."""
-    found = []
+    subjects = []
     for argument in arguments:
         name, equals, files = argument.partition("=")
         paths = tuple(Path(file) for file in (files if equals else argument).split(",") if file)
         if not paths or (equals and not name):
             raise UserError(f"{argument!r}: write a system as PATH, NAME=PATH or NAME=PATH,PATH")
-        found.append(Given(name if equals else "", paths))
-    return found
+        subjects.append(Given(name if equals else "", paths))
+    return subjects
 
 
 def check_names(subjects: Sequence[Subject]) -> None:
     """Refuse two systems of one name."""
-    names = [one.name for one in subjects]
+    names = [subject.name for subject in subjects]
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"two systems are called {name!r}; name them, as in NAME=PATH")
@@ -169,9 +169,9 @@ def _deed(path: Path) -> Deed:
 
 def read_files(given: Sequence[Given]) -> list[Subject]:
     """Systems whose members are files; without a name one is called as its first file."""
-    found = []
-    for one in given:
-        for path in one.paths:
+    subjects = []
+    for system in given:
+        for path in system.paths:
             if path.is_dir():
                 raise UserError(f"{path}: a folder; say with --on what it is to be evaluated on")
             if not path.is_file():
@@ -179,19 +179,19 @@ def read_files(given: Sequence[Given]) -> list[Subject]:
                     f"{path}: no such file; give files of contrast, translate or score, or runs"
                     " with --on"
                 )
-        name = one.name or one.paths[0].stem
-        pairs = zip(labels(name, len(one.paths)), one.paths, strict=True)
-        found.append(Subject(name, [FileMember(label, path) for label, path in pairs]))
-    check_names(found)
-    return found
+        name = system.name or system.paths[0].stem
+        pairs = zip(labels(name, len(system.paths)), system.paths, strict=True)
+        subjects.append(Subject(name, [FileMember(label, path) for label, path in pairs]))
+    check_names(subjects)
+    return subjects
 
 
 def joined(member: Member, files: Sequence[OutcomeFile]) -> OutcomeFile:
     """The outcomes of one member on several sets, as one file."""
     values: Mapping[str, Any] = files[0].signature.values
-    cut = [one.signature.values["context_cut"] for one in files if _is_cut(one)]
+    cut = [file.signature.values["context_cut"] for file in files if _is_cut(file)]
     signature = Signature({**values, "context_cut": ",".join(map(str, cut)) or None})
-    outcomes = tuple(outcome for one in files for outcome in one.outcomes)
+    outcomes = tuple(outcome for file in files for outcome in file.outcomes)
     return OutcomeFile(str(member.origin), signature, outcomes)
 
 

@@ -66,10 +66,10 @@ class Suite:
     @property
     def files(self) -> list[dict[str, str]]:
         """All files with their hashes."""
-        found = [(one.path, one.hash) for one in self.sets]
-        found += [(one.path, one.hash) for one in self.expected]
-        found += [(one.path, one.hash) for one in self.texts]
-        return [{"file": str(path), "hash": digest} for path, digest in found]
+        read = [(test_set.path, test_set.hash) for test_set in self.sets]
+        read += [(expected.path, expected.hash) for expected in self.expected]
+        read += [(text.path, text.hash) for text in self.texts]
+        return [{"file": str(path), "hash": digest} for path, digest in read]
 
 
 def read_suite(
@@ -80,16 +80,16 @@ def read_suite(
     expected: list[ExpectedForms] = []
     texts: list[Text] = []
     bounds: dict[str, dict[str, float]] = {}
-    for one in given:
-        if "," in one and not Path(one).exists():
-            texts.append(read_pair(one))
-        elif Path(one).suffix in CONFIGURATIONS:
-            texts.append(read_test_split(Path(one)))
-        elif Path(one).is_dir():
-            _read_folder(Path(one), languages, documents, sets, expected, texts)
-            bounds |= _bounds(Path(one) / CARD)
+    for path in given:
+        if "," in path and not Path(path).exists():
+            texts.append(read_pair(path))
+        elif Path(path).suffix in CONFIGURATIONS:
+            texts.append(read_test_split(Path(path)))
+        elif Path(path).is_dir():
+            _read_folder(Path(path), languages, documents, sets, expected, texts)
+            bounds |= _bounds(Path(path) / CARD)
         else:
-            _read_file(Path(one), documents, sets, expected, texts)
+            _read_file(Path(path), documents, sets, expected, texts)
     seen: dict[tuple[str, str], Path] = {}
     for test in sets:
         for item in test.content.items if test.content else ():
@@ -158,12 +158,12 @@ def _read_file(
     if kind == "documents":
         texts.append(read_text(path))
         return
-    found = read_set(path, documents)
-    test = test_set(found, path)
-    if all(item.expected for item in found.items):
-        items = tuple(expectations_of(found.items))
-        expected.append(ExpectedForms(found.name, path, items, test.hash))
-    if all(len(item.targets) > 1 for item in found.items):
+    content = read_set(path, documents)
+    test = test_set(content, path)
+    if all(item.expected for item in content.items):
+        items = tuple(expectations_of(content.items))
+        expected.append(ExpectedForms(content.name, path, items, test.hash))
+    if all(len(item.targets) > 1 for item in content.items):
         sets.append(test)
 
 
@@ -187,7 +187,7 @@ def kind_of(path: Path) -> Literal["set", "expected", "documents"]:
 
 def _expected(path: Path, documents: Path | None) -> ExpectedForms:
     items = tuple(read_expectations(path, documents))
-    for one in items:
-        if not one.source:
-            raise UserError(f"{path}: item {one.item.id} has no 'source' to translate")
+    for item in items:
+        if not item.source:
+            raise UserError(f"{path}: item {item.item.id} has no 'source' to translate")
     return ExpectedForms(path.name.split(".")[0], path, items, hash_file(path))

@@ -95,10 +95,10 @@ def read_test_split(path: Path) -> Text:
 def _corpus(name: str, path: Path, readers: Sequence[Reader], root: Path) -> Text:
     def load() -> list[Part]:
         report = ReadReport()
-        documents = (one for reader in readers for one in reader.documents(root, report))
+        documents = (document for reader in readers for document in reader.documents(root, report))
         return [
-            Part(str(number), source=list(one.source), gold=list(one.target))
-            for number, one in enumerate(documents, start=1)
+            Part(str(number), source=list(document.source), gold=list(document.target))
+            for number, document in enumerate(documents, start=1)
         ]
 
     parts = load()

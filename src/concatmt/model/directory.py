@@ -132,8 +132,8 @@ def load_weights(path: Path, model: Transformer) -> None:
         if name not in tensors:
             raise UserError(f"{path}: the tensor {name!r} is missing")
         if tensors[name].shape != parameter.shape:
-            found, wanted = tuple(tensors[name].shape), tuple(parameter.shape)
-            raise UserError(f"{path}: the tensor {name!r} has shape {found}, expected {wanted}")
+            shape, wanted = tuple(tensors[name].shape), tuple(parameter.shape)
+            raise UserError(f"{path}: the tensor {name!r} has shape {shape}, expected {wanted}")
         if not tensors[name].is_floating_point():
             raise UserError(f"{path}: the tensor {name!r} is of type {tensors[name].dtype}")
         if not bool(tensors[name].isfinite().all()):

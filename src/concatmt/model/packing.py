@@ -42,13 +42,13 @@ class Packing:
         # Without masks what the scores are added to does not count.
         factor, masks = (1, self.masks) if self.masks else (0, [q.new_empty(())] * len(self.keys))
         # Token by token in memory, as the layer after it wants them.
-        found = q.new_empty(q.shape[2], q.shape[1], q.shape[3]).transpose(0, 1)
+        attended = q.new_empty(q.shape[2], q.shape[1], q.shape[3]).transpose(0, 1)
         parts = zip(
             torch.split(q[0], list(self.queries), dim=1),
             torch.split(k[0].transpose(1, 2), list(self.keys), dim=2),
             torch.split(v[0], list(self.keys), dim=1),
             masks,
-            torch.split(found, list(self.queries), dim=1),
+            torch.split(attended, list(self.queries), dim=1),
             strict=True,
         )
         for queries, keys, values, mask, place in parts:
@@ -59,7 +59,7 @@ class Packing:
                 beside = mask if one_for_all else mask[..., some, :]
                 scores = torch.baddbmm(beside, queries[:, some], keys, beta=factor, alpha=scale)
                 torch.bmm(scores.softmax(dim=2), values, out=place[:, some])
-        return found[None]
+        return attended[None]
 
 
 def additive(visible: Tensor, dtype: torch.dtype) -> Tensor:

@@ -66,7 +66,9 @@ def _sentences(name: str, window: str) -> int:
 
 def _read_part(name: str, part: str, tree: dict[str, Any]) -> str:
     """Put what `part` says into `tree`; return the role that it plays."""
-    notations = {one.notation: kind for kind, one in ENCODINGS.items() if one.notation}
+    notations = {
+        encoding.notation: kind for kind, encoding in ENCODINGS.items() if encoding.notation
+    }
     words = ["cd", *notations, "pers", "pse"]
     match = PART.fullmatch(part)
     word, number = (match[1], match[2]) if match else (part, None)

@@ -62,14 +62,14 @@ def with_bias(mask: Mask, bias: Bias, queries: Place, keys: Place, like: Tensor)
     Of packed windows, the places are those of all tokens in the row; n is that of the queries.
     """
     if not isinstance(mask, Packing):
-        found = bias(queries, keys).to(like.dtype)
-        return found if mask is None else found + mask
+        added = bias(queries, keys).to(like.dtype)
+        return added if mask is None else added + mask
     asking = (torch.split(part, list(mask.queries), dim=1) for part in queries)
     seen = (torch.split(part, list(mask.keys), dim=1) for part in (keys.t, keys.k))
     masks = []
     before_all = mask.masks or repeat(None)
     for t, k, n, key_t, key_k, before in zip(*asking, *seen, before_all, strict=False):
         key_n = n[:, :1] if n.numel() else n.new_ones(1, 1)
-        found = bias(Place(t, k, n), Place(key_t, key_k, key_n))[0].to(like.dtype)
-        masks.append(found if before is None else found + before)
+        added = bias(Place(t, k, n), Place(key_t, key_k, key_n))[0].to(like.dtype)
+        masks.append(added if before is None else added + before)
     return Packing(mask.queries, mask.keys, masks)

@@ -32,7 +32,7 @@ def list_tables() -> str:
     """The tables of the paper and where they can be filled."""
     rows = []
     for name, table in paper().tables.items():
-        places = [one.name for one in SETTINGS.values() if name in one.tables]
+        places = [place.name for place in SETTINGS.values() if name in place.tables]
         rows.append((name, table.title, str(len(table.rows)), ", ".join(places)))
     everywhere = ", ".join(SETTINGS)
     rows.append((CORPORA, "Corpus statistics", str(len(paper().corpus_table)), everywhere))
@@ -44,10 +44,10 @@ def corpus_table(work: Path) -> str:
     """The paper's corpus table, and the corpora that have been prepared under `work`."""
     rows = [
         (
-            *("paper", one.settings, one.split, one.documents, one.sentences),
-            *(one.document_length, one.words, one.bpe),
+            *("paper", row.settings, row.split, row.documents, row.sentences),
+            *(row.document_length, row.words, row.bpe),
         )
-        for one in paper().corpus_table
+        for row in paper().corpus_table
     ]
     for name in SETTINGS:
         if (work / name / STORE / "manifest.json").is_file():
@@ -58,13 +58,13 @@ def corpus_table(work: Path) -> str:
 
 
 def _statistics(split: Split) -> tuple[str, str, str, str, str]:
-    found = Statistics.from_json(split.statistics)
+    statistics = Statistics.from_json(split.statistics)
     return (
-        f"{found.documents.count:,}",
-        f"{found.source_words.count:,}",
-        lengths(found.documents),
-        lengths(found.source_words),
-        lengths(found.source_tokens),
+        f"{statistics.documents.count:,}",
+        f"{statistics.source_words.count:,}",
+        lengths(statistics.documents),
+        lengths(statistics.source_words),
+        lengths(statistics.source_tokens),
     )
 
 
@@ -80,11 +80,11 @@ def check() -> str:
     """The paper's aggregates recomputed, and its inconsistencies."""
     checked = list(recompute(paper()))
     rows = []
-    for table in dict.fromkeys(one.table for one in checked):
-        for name in dict.fromkeys(one.name for one in checked if one.table == table):
-            of_name = [one for one in checked if (one.table, one.name) == (table, name)]
-            largest = max(abs(one.printed - one.computed) for one in of_name)
-            agree = sum(one.agrees for one in of_name)
+    for table in dict.fromkeys(row.table for row in checked):
+        for name in dict.fromkeys(row.name for row in checked if row.table == table):
+            of_name = [row for row in checked if (row.table, row.name) == (table, name)]
+            largest = max(abs(row.printed - row.computed) for row in of_name)
+            agree = sum(row.agrees for row in of_name)
             rows.append((table, name, str(len(of_name)), str(agree), f"{largest:.4f}"))
     header = ("table", "aggregate", "rows", f"within {TOLERANCE}", "largest difference")
     sentences = [f"{n}. {text}" for n, text in enumerate(inconsistencies(paper()), start=1)]
@@ -106,35 +106,35 @@ def run_one(
         raise UserError("--system: give the system to run, as in --system s4to4+cd")
     rate = where.rates[0] if rate is None else rate
     job = Job(where, system_name(parse_system(system)), seed, rate, work / where.name)
-    found = Results(results / where.name)
-    found.check_changes(where.lasting_changes)
+    runs = Results(results / where.name)
+    runs.check_changes(where.lasting_changes)
     check_material(where, job.work, "local", 1)
     make_data(where, job.work)
     if make_start(where, job.work):
-        carry_out(job, found)
+        carry_out(job, runs)
 
 
 def questions(name: str, results: Path) -> str:
     """What the runs of a setting answer."""
-    found = answers(_results(name, results))
-    if not found:
+    answered = answers(_results(name, results))
+    if not answered:
         raise UserError(f"{results / name}: no two systems that a question compares have a run")
-    return question_table(found)
+    return question_table(answered)
 
 
 def report(name: str, results: Path) -> str:
     """Write the report of a setting beside its results; where it is."""
-    found = _results(name, results)
-    write_report(setting(name), found, found.folder)
-    return f"{found.folder / 'report.md'} and {found.folder / 'report.html'}"
+    runs = _results(name, results)
+    write_report(setting(name), runs, runs.folder)
+    return f"{runs.folder / 'report.md'} and {runs.folder / 'report.html'}"
 
 
 def _results(name: str, results: Path) -> Results:
     setting(name)
-    found = Results(results / name)
-    if not found.runs():
-        raise UserError(f"{found.folder}: no runs yet; concatmt paper all --setting {name}")
-    return found
+    runs = Results(results / name)
+    if not runs.runs():
+        raise UserError(f"{runs.folder}: no runs yet; concatmt paper all --setting {name}")
+    return runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +154,11 @@ class Request:
     @property
     def setting(self) -> Setting:
         """The setting; an error if it has no such table."""
-        found = setting(self.setting_name).changed(self.changes)
-        if self.table_name not in (*found.tables, EVERY):
-            hint = nearest(self.table_name, found.tables) or f"; it has {', '.join(found.tables)}"
+        chosen = setting(self.setting_name).changed(self.changes)
+        if self.table_name not in (*chosen.tables, EVERY):
+            hint = nearest(self.table_name, chosen.tables) or f"; it has {', '.join(chosen.tables)}"
             raise UserError(f"{self.table_name}: no table of {self.setting_name}{hint}")
-        return found
+        return chosen
 
     @property
     def results(self) -> Results:
@@ -191,5 +191,5 @@ class Request:
     def printed(self) -> str:
         """Print, with the runs that there are."""
         names = self.setting.tables if self.table_name == EVERY else (self.table_name,)
-        found = [compare(self.setting, name, paper(), self.results) for name in names]
-        return "\n\n".join(render_comparison(one) for one in found)
+        comparisons = [compare(self.setting, name, paper(), self.results) for name in names]
+        return "\n\n".join(render_comparison(comparison) for comparison in comparisons)

@@ -60,13 +60,13 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
             " compared; run the table without --dry-run"
         )
     names = [row for row in table.rows if setting.ours(row) in runs and row != reference]
-    records = [one for row in (reference, *names) for one in runs[setting.ours(row)]]
+    records = [run for row in (reference, *names) for run in runs[setting.ours(row)]]
     _check_comparable(setting, records, results)
     systems = [_system(setting.ours(row), runs, results, table) for row in (reference, *names)]
-    found = {(one.kind, one.name): one for one in figures(systems, kinds=KINDS)}
-    everything = found["all", "all items"]
-    gains = [one for one in everything.differences if one is not None]
-    for gain, adjusted in zip(gains, holm([one.p_value for one in gains]), strict=True):
+    by_name = {(figure.kind, figure.name): figure for figure in figures(systems, kinds=KINDS)}
+    everything = by_name["all", "all items"]
+    gains = [difference for difference in everything.differences if difference is not None]
+    for gain, adjusted in zip(gains, holm([gain.p_value for gain in gains]), strict=True):
         gain.adjusted = adjusted
     rows = []
     for row in table.rows:
@@ -75,7 +75,7 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
             rows.append(Row(row, ours, table.row(row), 0))
             continue
         place = 0 if row == reference else 1 + names.index(row)
-        rows.append(_row(row, ours, table, reference, place, found, runs[ours]))
+        rows.append(_row(row, ours, table, reference, place, by_name, runs[ours]))
     chance, count = everything.chance or 0.0, everything.count
     remark = _remark(setting, table, records[0], count)
     return Comparison(table, reference, chance, count, tuple(rows), remark)
@@ -83,15 +83,15 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
 
 def _check_comparable(setting: Setting, runs: Sequence[RunRecord], results: Results) -> None:
     """On the paper's own data, refuse what was not scored and translated as in the paper."""
-    for one in runs if setting.dials is None else ():
+    for run in runs if setting.dials is None else ():
         problem = None
-        if "context" not in one.signature:
+        if "context" not in run.signature:
             problem = f"scored without the contexts of {', '.join(setting.sets)}"
-        elif f"unit:{setting.convention}" not in one.bleu_signature:
+        elif f"unit:{setting.convention}" not in run.bleu_signature:
             problem = f"its BLEU is not by the convention {setting.convention}"
         if problem is not None:
             raise UserError(
-                f"{results.folder}: {one.name}: {problem}; delete its line in {RUNS}, and it is"
+                f"{results.folder}: {run.name}: {problem}; delete its line in {RUNS}, and it is"
                 " scored again"
             )
 
@@ -112,12 +112,12 @@ def _row(
     table: Table,
     reference: str,
     place: int,
-    found: dict[tuple[str, str], Figure],
+    by_name: dict[tuple[str, str], Figure],
     runs: Sequence[RunRecord],
 ) -> Row:
-    everything = found["all", "all items"]
+    everything = by_name["all", "all items"]
     gain = everything.differences[place]
-    bleu = [one.bleu for one in runs]
+    bleu = [run.bleu for run in runs]
     measure = table.columns[table.columns.index(main_column(table))]
     of_paper = table.row(row)[measure] - table.row(reference)[measure]
     return Row(
@@ -127,7 +127,11 @@ def _row(
         len(runs),
         everything.accuracies[place],
         gain,
-        {key[1]: one.accuracies[place] for key, one in found.items() if key[0] == "phenomenon"},
+        {
+            key[1]: figure.accuracies[place]
+            for key, figure in by_name.items()
+            if key[0] == "phenomenon"
+        },
         (statistics.fmean(bleu), statistics.stdev(bleu) if len(bleu) > 1 else 0.0),
         None if gain is None else verdict(of_paper, gain),
     )
@@ -160,19 +164,19 @@ def reference_row(table: Table) -> str:
 
 def chosen_runs(runs: Sequence[RunRecord]) -> dict[str, list[RunRecord]]:
     """The runs of each system at its best learning rate, by mean validation loss over seeds."""
-    found: dict[str, list[RunRecord]] = {}
-    for system in dict.fromkeys(one.system for one in runs):
-        of_system = [one for one in runs if one.system == system]
-        rates = sorted({one.rate for one in of_system})
+    best_runs: dict[str, list[RunRecord]] = {}
+    for system in dict.fromkeys(run.system for run in runs):
+        of_system = [run for run in runs if run.system == system]
+        rates = sorted({run.rate for run in of_system})
         best = min(rates, key=lambda rate: _mean_loss(of_system, rate))
-        found[system] = sorted(
-            (one for one in of_system if one.rate == best), key=lambda one: one.seed
+        best_runs[system] = sorted(
+            (run for run in of_system if run.rate == best), key=lambda run: run.seed
         )
-    return found
+    return best_runs
 
 
 def _mean_loss(runs: Sequence[RunRecord], rate: float) -> float:
-    return statistics.fmean(one.stages[-1].valid_current for one in runs if one.rate == rate)
+    return statistics.fmean(run.stages[-1].valid_current for run in runs if run.rate == rate)
 
 
 def _system(name: str, runs: dict[str, list[RunRecord]], results: Results, table: Table) -> System:
@@ -181,9 +185,10 @@ def _system(name: str, runs: dict[str, list[RunRecord]], results: Results, table
     for record in runs[name]:
         file = results.outcomes(record)
         kept = tuple(
-            one
-            for one in file.outcomes
-            if one.phenomenon not in CONTROLS and (table.items == "all" or one.distance != 0)
+            outcome
+            for outcome in file.outcomes
+            if outcome.phenomenon not in CONTROLS
+            and (table.items == "all" or outcome.distance != 0)
         )
         files.append(replace(file, outcomes=kept))
     return System(name, tuple(files))

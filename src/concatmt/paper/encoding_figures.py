@@ -81,7 +81,7 @@ def encoding_matrix(kind: str, fusion: str) -> tuple[Floats, list[int]]:
 
 def kinds_to_draw() -> list[str]:
     """The encodings that are nothing but vectors, which a picture can show."""
-    return [kind for kind, one in ENCODINGS.items() if not one.rotates | one.biases]
+    return [kind for kind, encoding in ENCODINGS.items() if not encoding.rotates | encoding.biases]
 
 
 def draw_encoding(kind: str, path: Path) -> None:

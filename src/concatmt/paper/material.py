@@ -63,11 +63,11 @@ def suite(setting: Setting, work: Path) -> Suite:
 
     def load() -> list[Part]:
         return [
-            Part(str(number), source=list(one.source), gold=list(one.target))
-            for number, one in enumerate(documents, start=1)
+            Part(str(number), source=list(document.source), gold=list(document.target))
+            for number, document in enumerate(documents, start=1)
         ]
 
-    digest = hash_text(repr([(one.source, one.target) for one in documents]))
+    digest = hash_text(repr([(document.source, document.target) for document in documents]))
     text = Text("test", work, digest, load)
     return Suite(sets=tuple(contrastive_sets(setting, work)), texts=(text,))
 
@@ -84,35 +84,35 @@ def contrastive_sets(setting: Setting, work: Path) -> list[TestSet]:
             f"{documents}: missing: the subtitles that the contexts of {setting.sets[0]} are taken"
             f" from; without them its items cannot be scored ({WHERE})"
         )
-    found = []
+    problems = []
     for name in setting.sets:
         path = corpus.root / name
         if not path.is_file():
             raise UserError(f"{path}: missing: a contrastive set of {setting.name} ({WHERE})")
         content = read_set(path, documents)
         _check_context(path, content)
-        found.append(test_set(content, path))
-    return found
+        problems.append(test_set(content, path))
+    return problems
 
 
-def _check_context(path: Path, one: ContrastiveSet) -> None:
+def _check_context(path: Path, contrastive: ContrastiveSet) -> None:
     """Refuse a set whose items depend on earlier sentences that are not there."""
-    bare = [item for item in one.items if len(item.source) == 1]
+    bare = [item for item in contrastive.items if len(item.source) == 1]
     lacking = [item for item in bare if item.distance is None or item.distance > 0]
     if lacking:
         raise UserError(
-            f"{path}: {len(lacking):,} of {len(one.items):,} items have no context, the first is"
-            f" {lacking[0].id}: what is measured would not be {one.name}; {WHERE}"
+            f"{path}: {len(lacking):,} of {len(contrastive.items):,} items have no context, first"
+            f" {lacking[0].id}; scores would not be those of {contrastive.name}; {WHERE}"
         )
 
 
 def context_counts(sets: Sequence[TestSet]) -> str:
     """How many items of each set have context, as in `contrapro 11,990/12,000`."""
     counts = []
-    for one in sets:
-        items = one.content.items if one.content else []
+    for read in sets:
+        items = read.content.items if read.content else []
         with_context = sum(len(item.source) > 1 for item in items)
-        counts.append(f"{one.name} {with_context:,}/{len(items):,}")
+        counts.append(f"{read.name} {with_context:,}/{len(items):,}")
     return ", ".join(counts)
 
 
@@ -151,7 +151,7 @@ def _files(readers: list[Reader]) -> Iterator[Path]:
     for reader in readers:
         for _, value in reader:
             values = value if isinstance(value, list) else [value]
-            yield from (one for one in values if isinstance(one, Path))
+            yield from (path for path in values if isinstance(path, Path))
 
 
 def _corpora(setting: Setting, work: Path) -> list[Path]:

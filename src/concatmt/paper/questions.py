@@ -109,11 +109,11 @@ class Answer:
 def answers(results: Results, questions: Sequence[Question] = QUESTIONS) -> list[Answer]:
     """Answers to the questions that there are runs for, Holm's correction over all of them."""
     runs = chosen_runs(results.runs())
-    found = [_answer(question, runs, results) for question in questions]
-    answered = [answer for answer in found if answer is not None]
+    answers = [_answer(question, runs, results) for question in questions]
+    answered = [answer for answer in answers if answer is not None]
     for part in ("accuracy", "words", "sentence"):
         everything: list[Difference | None] = [getattr(answer, part) for answer in answered]
-        differences = [one for one in everything if one is not None]
+        differences = [difference for difference in everything if difference is not None]
         adjusted = holm([difference.p_value for difference in differences])
         for difference, p_value in zip(differences, adjusted, strict=True):
             difference.adjusted = p_value
@@ -128,7 +128,7 @@ def _answer(
         return None
     phenomena = {task for run in runs[pairs[0][0]] for task in run.stages[-1].accuracy}
     names = {name for pair in pairs for name in pair}
-    seeds = sorted(set.intersection(*({one.seed for one in runs[name]} for name in names)))
+    seeds = sorted(set.intersection(*({run.seed for run in runs[name]} for name in names)))
     if not seeds:
         return None
     groups = [_group([pair[side] for pair in pairs], seeds, runs) for side in (0, 1)]
@@ -140,13 +140,13 @@ def _answer(
         len(seeds),
         accuracy=_difference(files, phenomena.difference(CONTROLS)),
         pooled=pooled_difference(
-            pairs, {name: [_accuracy(one, results) for one in runs[name]] for name in names}
+            pairs, {name: [_accuracy(run, results) for run in runs[name]] for name in names}
         ),
         words=_on(files, phenomena.intersection(WHICH_WORDS)),
         sentence=_on(files, phenomena.intersection(WHICH_SENTENCE)),
-        curve=_welch([[one.curve for one in group] for group in means]),
-        loss=_welch([[one.loss for one in group] for group in means]),
-        bleu=_welch([[one.bleu for one in group] for group in means]),
+        curve=_welch([[mean.curve for mean in group] for group in means]),
+        loss=_welch([[mean.loss for mean in group] for group in means]),
+        bleu=_welch([[mean.bleu for mean in group] for group in means]),
     )
 
 
@@ -154,7 +154,7 @@ def _group(
     names: Sequence[str], seeds: Sequence[int], runs: dict[str, list[RunRecord]]
 ) -> list[list[RunRecord]]:
     """The runs of systems, seed by seed."""
-    by_seed = {name: {one.seed: one for one in runs[name]} for name in names}
+    by_seed = {name: {run.seed: run for run in runs[name]} for name in names}
     return [[by_seed[name][seed] for name in names] for seed in seeds]
 
 
@@ -175,10 +175,14 @@ def _on(groups: Sequence[Sequence[OutcomeFile]], tasks: Set[str]) -> Difference 
 def _difference(groups: Sequence[Sequence[OutcomeFile]], tasks: Set[str]) -> Difference:
     systems = []
     for name, files in zip(("without", "with"), groups, strict=True):
-        kept = [[one for one in file.outcomes if one.phenomenon in tasks] for file in files]
+        kept = [
+            [outcome for outcome in file.outcomes if outcome.phenomenon in tasks] for file in files
+        ]
         of_tasks = zip(files, kept, strict=True)
         systems.append(
-            System(name, tuple(replace(file, outcomes=tuple(one)) for file, one in of_tasks))
+            System(
+                name, tuple(replace(file, outcomes=tuple(outcomes)) for file, outcomes in of_tasks)
+            )
         )
     everything: Figure = figures(systems, kinds=("all",))[0]
     difference = everything.differences[1]
@@ -189,7 +193,9 @@ def _difference(groups: Sequence[Sequence[OutcomeFile]], tasks: Set[str]) -> Dif
 def _accuracy(record: RunRecord, results: Results) -> float:
     """Of one run, on the tasks that need context."""
     items = results.outcomes(record).outcomes
-    return statistics.fmean(one.right for one in items if one.phenomenon not in CONTROLS)
+    return statistics.fmean(
+        outcome.right for outcome in items if outcome.phenomenon not in CONTROLS
+    )
 
 
 def pooled_difference(
@@ -235,8 +241,8 @@ def _means(records: Sequence[RunRecord]) -> _Means:
     """Of runs with the same seed."""
     return _Means(
         statistics.fmean(map(curve_mean, records)),
-        statistics.fmean(one.stages[-1].valid_current for one in records),
-        statistics.fmean(one.bleu for one in records),
+        statistics.fmean(record.stages[-1].valid_current for record in records),
+        statistics.fmean(record.bleu for record in records),
     )
 
 
@@ -248,7 +254,7 @@ def _welch(groups: Sequence[Sequence[float]]) -> Estimate:
         return Estimate(value, None, None)
     with warnings.catch_warnings():  # scipy's, where all seeds of a group are equal
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = stats.ttest_ind(after, before, equal_var=False).confidence_interval(LEVEL)
-    if not math.isfinite(found.low):
+        interval = stats.ttest_ind(after, before, equal_var=False).confidence_interval(LEVEL)
+    if not math.isfinite(interval.low):
         return Estimate(value, value, value)
-    return Estimate(value, float(found.low), float(found.high))
+    return Estimate(value, float(interval.low), float(interval.high))

@@ -49,20 +49,22 @@ def write_report(setting: Setting, results: Results, folder: Path) -> None:
     runs = results.runs()
     compared = {name: compare(setting, name, paper(), results) for name in setting.tables}
     summary = (
-        f"{len(runs)} runs of {len({one.system for one in runs})} systems on {setting.title};"
-        f" {sum(one.seconds for one in runs) / 3600:.1f} hours of computing"
+        f"{len(runs)} runs of {len({run.system for run in runs})} systems on {setting.title};"
+        f" {sum(run.seconds for run in runs) / 3600:.1f} hours of computing"
     )
-    found = answers(results)
-    parts = [f"# {setting.title}", summary, "## Questions", question_table(found)]
+    answered = answers(results)
+    parts = [f"# {setting.title}", summary, "## Questions", question_table(answered)]
     sections = [
         Section("curves", "Learning curves", [Picture(curves(chosen_runs(runs), results), CURVES)]),
-        Section("questions", "Questions", [question_cells(found), Prose(QUESTIONS_NOTE)]),
+        Section("questions", "Questions", [question_cells(answered), Prose(QUESTIONS_NOTE)]),
     ]
-    for name, one in compared.items():
-        parts += [f"## {name}", render_comparison(one)]
-        notes = [Prose(note) for note in comparison_notes(one)]
+    for name, comparison in compared.items():
+        parts += [f"## {name}", render_comparison(comparison)]
+        notes = [Prose(note) for note in comparison_notes(comparison)]
         sections.append(
-            Section(name, name, [Prose(one.table.title), comparison_cells(one), *notes])
+            Section(
+                name, name, [Prose(comparison.table.title), comparison_cells(comparison), *notes]
+            )
         )
     title = setting.title[:1].upper() + setting.title[1:]
     report = Report(title, sections, remarks=[summary], facts={"version": __version__})
@@ -70,41 +72,41 @@ def write_report(setting: Setting, results: Results, folder: Path) -> None:
     write_text(folder / "report.html", page(report))
 
 
-def question_table(found: Sequence[Answer]) -> str:
+def question_table(answers: Sequence[Answer]) -> str:
     """Answers, a line each, as Markdown."""
-    cells = question_cells(found)
+    cells = question_cells(answers)
     return f"{markdown_table(cells.header, cells.rows)}\n\n{QUESTIONS_NOTE}"
 
 
-def question_cells(found: Sequence[Answer]) -> Table:
+def question_cells(answers: Sequence[Answer]) -> Table:
     """Answers, a line each."""
     header = ("question", "pairs", "seeds", "accuracy", "all runs", "which words", "which sentence")
     rows = [
         (
-            *(one.question.text, str(one.pairs), str(one.seeds)),
-            _difference(one.accuracy, one.seeds),
-            _estimate(one.pooled, POINTS, 1),
-            *(_difference(part, one.seeds) for part in (one.words, one.sentence)),
-            _estimate(one.curve, POINTS, 1),
-            _estimate(one.loss, PLAIN, 4),
-            _estimate(one.bleu, PLAIN, 2),
+            *(answer.question.text, str(answer.pairs), str(answer.seeds)),
+            _difference(answer.accuracy, answer.seeds),
+            _estimate(answer.pooled, POINTS, 1),
+            *(_difference(part, answer.seeds) for part in (answer.words, answer.sentence)),
+            _estimate(answer.curve, POINTS, 1),
+            _estimate(answer.loss, PLAIN, 4),
+            _estimate(answer.bleu, PLAIN, 2),
         )
-        for one in found
+        for answer in answers
     ]
     return Table((*header, "learning curve", "validation loss", "BLEU"), rows)
 
 
-def _difference(found: Difference | None, seeds: int) -> str:
-    if found is None:
+def _difference(difference: Difference | None, seeds: int) -> str:
+    if difference is None:
         return "-"
-    text = _estimate(found.estimate, POINTS, 1)
+    text = _estimate(difference.estimate, POINTS, 1)
     value, _, rest = text.partition(" ")
-    return f"**{value}** {rest}" if found.survives and seeds > 1 else text
+    return f"**{value}** {rest}" if difference.survives and seeds > 1 else text
 
 
-def _estimate(found: Estimate, unit: float, digits: int) -> str:
-    value = f"{unit * found.value:+.{digits}f}"
-    return value if found.low is None else f"{value} ({interval(found, unit, digits)})"
+def _estimate(estimate: Estimate, unit: float, digits: int) -> str:
+    value = f"{unit * estimate.value:+.{digits}f}"
+    return value if estimate.low is None else f"{value} ({interval(estimate, unit, digits)})"
 
 
 def curves(runs: dict[str, list[RunRecord]], results: Results) -> str:
@@ -112,8 +114,8 @@ def curves(runs: dict[str, list[RunRecord]], results: Results) -> str:
     shown = {name: runs[name] for name in HEADLINE if name in runs}
     first = next(iter(runs.values()))[0]
     chance = defaultdict(list)
-    for one in results.outcomes(first).outcomes:
-        chance[one.phenomenon].append(1 / (one.options or 1))
+    for outcome in results.outcomes(first).outcomes:
+        chance[outcome.phenomenon].append(1 / (outcome.options or 1))
     plots = []
     for task in first.stages[-1].accuracy:
         if task in CONTROLS:
@@ -123,7 +125,7 @@ def curves(runs: dict[str, list[RunRecord]], results: Results) -> str:
             points = [
                 (
                     stage.update,
-                    100 * statistics.fmean(one.stages[n].accuracy[task] for one in seeds),
+                    100 * statistics.fmean(outcome.stages[n].accuracy[task] for outcome in seeds),
                 )
                 for n, stage in enumerate(seeds[0].stages)
             ]

@@ -69,22 +69,22 @@ class Results:
         path = self.folder / RUNS
         if not path.is_file():
             return []
-        found = []
+        records = []
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             try:
-                found.append(RunRecord.model_validate_json(line))
+                records.append(RunRecord.model_validate_json(line))
             except ValueError as error:
                 raise UserError(
                     f"{path}, line {number}: not a result of this version; delete the line, and the"
                     " run is done again"
                 ) from error
-        return found
+        return records
 
     def check_changes(self, changes: Sequence[str]) -> None:
         """Refuse to mix runs with other changes by `--set` than those that are there."""
         ours = " ".join(changes) or None
-        for one in self.runs():
-            theirs = one.signature.get("set")
+        for run in self.runs():
+            theirs = run.signature.get("set")
             if theirs != ours:
                 raise UserError(
                     f"{self.folder}: has runs made with --set {theirs or '(nothing)'}, not"
@@ -104,9 +104,9 @@ class Results:
         with self._locked():
             if not (self.folder / "items.jsonl.gz").exists():
                 _write_gz(self.folder / "items.jsonl.gz", (_metadata(item) for item in items))
-            kept = [one for one in self.runs() if one.name != record.name]
+            kept = [run for run in self.runs() if run.name != record.name]
             with atomic_file(self.folder / RUNS) as temporary:
-                lines = [one.model_dump_json() + "\n" for one in [*kept, record]]
+                lines = [run.model_dump_json() + "\n" for run in [*kept, record]]
                 temporary.write_text("".join(lines), encoding="utf-8")
 
     def add_references(self, references: Sequence[Sequence[str]]) -> None:

@@ -195,12 +195,12 @@ def _stage(folder: Path, items: list[dict[str, Any]]) -> Stage:
 
 def _data_signature(job: Job, on: Suite) -> dict[str, str | int]:
     settings = Run(job.folder).description()["settings"]
-    found = {"setting": job.setting.name, "data": settings["data"][:12], "seed": job.seed}
+    signature = {"setting": job.setting.name, "data": settings["data"][:12], "seed": job.seed}
     if job.setting.start:
         weights = Run(job.work / START).model / WEIGHTS
-        found["start"] = hash_file(weights)[:12]
+        signature["start"] = hash_file(weights)[:12]
     if job.setting.dials is None:
-        found["context"] = context_counts(on.sets)
+        signature["context"] = context_counts(on.sets)
     if job.setting.lasting_changes:
-        found["set"] = " ".join(job.setting.lasting_changes)
-    return found
+        signature["set"] = " ".join(job.setting.lasting_changes)
+    return signature

@@ -35,7 +35,7 @@ def missing(
     others at the best of them, once it is known.
     """
     runs = results.runs()
-    done = {(one.system, one.seed, one.rate) for one in runs}
+    done = {(run.system, run.seed, run.rate) for run in runs}
     best = chosen_runs(runs)
     jobs = []
     for system in systems:

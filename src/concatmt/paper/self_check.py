@@ -73,11 +73,11 @@ def inconsistencies(paper: Paper) -> list[str]:
 
 
 def _aggregates(paper: Paper) -> Iterator[str]:
-    for one in recompute(paper):
-        if not one.agrees:
+    for row in recompute(paper):
+        if not row.agrees:
             yield (
-                f"{one.table}, {one.system}: {one.name} is printed as {one.printed:.2f},"
-                f" but its parts give {one.computed:.2f}"
+                f"{row.table}, {row.system}: {row.name} is printed as {row.printed:.2f},"
+                f" but its parts give {row.computed:.2f}"
             )
 
 
@@ -126,8 +126,8 @@ def _columns(paper: Paper) -> Iterator[str]:
             pairs = ", ".join(
                 f"{table.row(s)[column]:.2f} for {details.row(s)[meant]:.2f}" for s in shared
             )
-            found = f"is {' and '.join(equal)}" if equal else "is none of its columns"
-            yield f"{name}: the column {column} {found} of {table.details}, not {meant} ({pairs})"
+            verdict = f"is {' and '.join(equal)}" if equal else "is none of its columns"
+            yield f"{name}: the column {column} {verdict} of {table.details}, not {meant} ({pairs})"
 
 
 def _claims(paper: Paper) -> Iterator[str]:

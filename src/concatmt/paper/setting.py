@@ -72,7 +72,7 @@ class Setting(Settings):
     @property
     def lasting_changes(self) -> tuple[str, ...]:
         """Those that decide figures: where the corpora are does not."""
-        return tuple(one for one in self.changes if not one.startswith("corpus.root="))
+        return tuple(change for change in self.changes if not change.startswith("corpus.root="))
 
     def systems(self, paper: Paper) -> list[str]:
         """All systems of its tables, in the paper's order and notation."""
@@ -170,8 +170,8 @@ def _german(split: str) -> str:
 
 
 SETTINGS = {
-    one.name: one
-    for one in (
+    place.name: place
+    for place in (
         Setting(
             name="testbed-en-ru",
             title="the discourse testbed, English-Russian",

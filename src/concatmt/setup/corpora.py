@@ -141,7 +141,7 @@ def _two_files(pair: Sequence[Path]) -> DocumentFormat:
 def _take(
     found: dict[str, SplitFiles], name: str, reader: DocumentFormat, notes: list[str]
 ) -> None:
-    """Put a corpus where its name says; one development and one test set are enough."""
+    """Add a corpus to the split that its name says; one development and one test set are enough."""
     words = re.split(r"[^a-z]+", name.lower())
     kinds = [kind for kind, of_kind in SPLIT_WORDS.items() if set(words) & set(of_kind)]
     kind = kinds[0] if kinds else "train"

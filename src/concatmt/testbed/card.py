@@ -137,5 +137,5 @@ def make_card(
     }
 
 
-def _plain(found: Mapping[str, Bound]) -> dict[str, Any]:
-    return {name: asdict(bound) for name, bound in found.items()}
+def _plain(bounds: Mapping[str, Bound]) -> dict[str, Any]:
+    return {name: asdict(bound) for name, bound in bounds.items()}

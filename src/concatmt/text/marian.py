@@ -63,8 +63,8 @@ class MarianCodec(Codec):
     def encode_normalised(self, text: str) -> list[int]:
         label = self.label
         # A label in the text overrides that of the model.
-        if (found := LABEL.match(text)) and found[0] in self.vocabulary.ids:
-            label, text = [self.vocabulary.ids[found[0]]], text[found.end() :]
+        if (match := LABEL.match(text)) and match[0] in self.vocabulary.ids:
+            label, text = [self.vocabulary.ids[match[0]]], text[match.end() :]
         pieces: list[str] = self.processor.encode(text, out_type=str)
         return label + self.vocabulary.encode(pieces)
 

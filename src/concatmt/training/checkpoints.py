@@ -120,10 +120,10 @@ class Checkpoints:
         """
         if self.folder.is_dir():
             remove_leftovers(self.folder)
-        found = self.all()
+        checkpoints = self.all()
         complete = [
             checkpoint
-            for place, checkpoint in enumerate(reversed(found))
+            for place, checkpoint in enumerate(reversed(checkpoints))
             if place < KEEP_LAST or (checkpoint.folder / OPTIMISER).exists()
         ]
         for checkpoint in complete:
@@ -200,8 +200,8 @@ def _read(path: Path) -> dict[str, Tensor]:
 def _weights(path: Path, model: Transformer) -> dict[str, Tensor]:
     """The weights of a checkpoint: exactly those of the model."""
     tensors = _read(path)
-    found = {name: tensor.shape for name, tensor in tensors.items()}
-    if found != {name: parameter.shape for name, parameter in model.named_parameters()}:
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    if shapes != {name: parameter.shape for name, parameter in model.named_parameters()}:
         raise UserError(f"{path}: damaged: its tensors are not those of the model")
     return tensors
 

@@ -52,10 +52,12 @@ def ending_of_run(run: Run) -> Ending | None:
     settings = run.description()["settings"].get("training", {})
     patience, limit = settings.get("patience"), settings.get("max_updates")
     metric = settings.get("stop_metric")
-    valid = [one for one in run.metrics() if one.get("kind") == "valid" and metric in one]
+    valid = [
+        record for record in run.metrics() if record.get("kind") == "valid" and metric in record
+    ]
     if not valid or not isinstance(patience, int):
         return None
-    values, updates = [one[metric] for one in valid], valid[-1]["update"]
+    values, updates = [record[metric] for record in valid], valid[-1]["update"]
     if len(values) - 1 - values.index(min(values)) >= patience:
         return Ending("patience", f"no improvement in {patience} validations", updates)
     if isinstance(limit, int) and updates >= limit:

@@ -123,34 +123,34 @@ def advice(trainer: "Trainer") -> list[str]:
     padding = _padding(trainer)
     config, model, processes = trainer.config, trainer.model, trainer.processes
     on_cpu = processes.device.type == "cpu"
-    found = []
+    hints = []
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if on_cpu and processes.world < (cores or 1):
-        found.append(
+        hints.append(
             f"torchrun --nproc-per-node {cores} -m concatmt train ...: a process for each core"
         )
     if config.precision == "fp32" and (not on_cpu or multiplies_bfloat16()):
         what = "this processor has" if on_cpu else "GPUs have"
-        found.append(f"training.precision=bf16: {what} instructions for it, some twice as fast")
+        hints.append(f"training.precision=bf16: {what} instructions for it, some twice as fast")
     discount = model.config.system.context_discount
     windows = model.config.system.sentences > 1
     if windows and discount <= LOW_DISCOUNT and config.discounting == "exact":
-        found.append(
+        hints.append(
             "training.discounting=stochastic: no logits for the context tokens that hardly count"
         )
     embeddings = count(p for name, p in trainer.trained.items() if "embedding" in name)
     share = embeddings / max(count(trainer.trained), 1)
     if config.warm_start is not None and share > HIGH_SHARE:
-        found.append(
+        hints.append(
             f"training.tuning.embeddings=separator: {share:.0%} of what is trained are embeddings,"
             " which a pretrained model has already"
         )
     if padding > HIGH_PADDING:
-        found.append(
+        hints.append(
             f"a larger training.batch.tokens: {padding:.0%} of a batch is padding, larger ones find"
             " windows of more equal lengths"
         )
-    return found
+    return hints
 
 
 def _padding(trainer: "Trainer") -> float:

@@ -67,12 +67,12 @@ def orthogonal(matrices: list[Tensor]) -> list[Tensor]:
     shapes: dict[tuple[int, ...], list[int]] = {}
     for i, matrix in enumerate(matrices):
         shapes.setdefault(tuple(sorted(matrix.shape)), []).append(i)
-    found = list(matrices)
+    results = list(matrices)
     for places in shapes.values():
         wide = [x.mT if len(x) > x.shape[1] else x for x in (matrices[i] for i in places)]
         for i, x in zip(places, _newton_schulz(torch.stack(wide)), strict=True):
-            found[i] = x if x.shape == matrices[i].shape else x.mT
-    return found
+            results[i] = x if x.shape == matrices[i].shape else x.mT
+    return results
 
 
 def _newton_schulz(x: Tensor) -> Tensor:

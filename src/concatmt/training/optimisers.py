@@ -43,10 +43,10 @@ def make_optimisers(
 
 def _matrices(model: Transformer) -> dict[int, list[Parameter]]:
     """The weights of the linear layers of all blocks, by how many projections they hold."""
-    found: dict[int, list[Parameter]] = {}
+    by_projections: dict[int, list[Parameter]] = {}
     for stack in (model.encoder, model.decoder):
         for name, parameter in stack.named_parameters():
             if parameter.ndim == 2 and parameter.requires_grad:
                 layer = name.split(".")[-2]
-                found.setdefault(STACKED.get(layer, 1), []).append(parameter)
-    return found
+                by_projections.setdefault(STACKED.get(layer, 1), []).append(parameter)
+    return by_projections

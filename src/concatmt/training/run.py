@@ -154,7 +154,9 @@ def _is_record(value: Any) -> bool:
         isinstance(value, dict)
         and isinstance(value.get("kind"), str)
         and isinstance(value.get("update"), int)
-        and all(isinstance(one, int | float | None) for k, one in value.items() if k != "kind")
+        and all(
+            isinstance(number, int | float | None) for k, number in value.items() if k != "kind"
+        )
     )
 
 

@@ -134,7 +134,9 @@ def format_of(path: Path) -> str:
                 raise UserError(f"{path}: a packed {last} file; unpack it first")
             return name
     if last.lstrip(".") in NOT_SENTENCES:
-        known = sorted(suffix for one in _FORMATS.values() for suffix in one.suffixes)
+        known = sorted(
+            suffix for document_format in _FORMATS.values() for suffix in document_format.suffixes
+        )
         raise UserError(
             f"{path}: {last} files are not read; known are text (a sentence a line, blank lines"
             f" between documents), {', '.join(known)}"
@@ -144,7 +146,9 @@ def format_of(path: Path) -> str:
 
 def written_back() -> tuple[str, ...]:
     """Suffixes of files that come back as they were, translated."""
-    return tuple(suffix for one in _FORMATS.values() for suffix in one.written_back)
+    return tuple(
+        suffix for document_format in _FORMATS.values() for suffix in document_format.written_back
+    )
 
 
 def comes_back(path: Path, config: FileConfig) -> bool:

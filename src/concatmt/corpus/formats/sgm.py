@@ -64,9 +64,9 @@ def _sgm_documents(path: Path, report: ReadReport) -> Side:
             if sentence is not None:
                 document.append((start, sentence))
             elif attributes is not None:
-                found = re.search(r'\b(?:docid|id)="([^"]*)"', attributes)
+                match = re.search(r'\b(?:docid|id)="([^"]*)"', attributes)
                 count += 1
-                name = found[1] if found else str(count)
+                name = match[1] if match else str(count)
             else:
                 if document:
                     yield name, document

@@ -50,7 +50,7 @@ def measures(names: Sequence[str] | None = None) -> list[Measure]:
         if name not in _REGISTERED:
             hint = nearest(name, list(_REGISTERED)) or f"; known are {', '.join(_REGISTERED)}"
             raise UserError(f"--measures {name}: no such measure{hint}")
-    return [one for name, one in _REGISTERED.items() if names is None or name in names]
+    return [measure for name, measure in _REGISTERED.items() if names is None or name in names]
 
 
 for _one in (

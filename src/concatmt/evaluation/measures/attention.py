@@ -64,17 +64,22 @@ class AttentionMeasure:
     def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
         """Shares and entropies of every layer."""
         section = Section(self.name, "Attention", [Prose(REMARK)], json=[], terms=TERMS)
-        pairs = [(one, member) for one in subjects for member in one.members if member.sees_context]
+        pairs = [
+            (subject, member)
+            for subject in subjects
+            for member in subject.members
+            if member.sees_context
+        ]
         section.left_out = [
             f"attention of {member.label}: it sees no context"
             for member in members_of(subjects)
             if not member.sees_context
         ]
         for text in suite.texts if pairs else ():
-            found, rows = [], []
+            uses, rows = [], []
             for subject, member in pairs:
                 signature, layers = read_layers(_measured(member, text, config))
-                found.append((subject.name, layers))
+                uses.append((subject.name, layers))
                 rows += [(member.label, *row) for row in attention_table(layers).rows]
                 section.signatures.append(f"{member.label}, {text.name}: {signature}")
                 section.json.append(
@@ -82,12 +87,12 @@ class AttentionMeasure:
                         "run": member.label,
                         "text": text.name,
                         "signature": signature.to_json(),
-                        "layers": [dataclasses.asdict(one) for one in layers],
+                        "layers": [dataclasses.asdict(layer) for layer in layers],
                     }
                 )
             section.blocks += [
                 Prose(text.name, heading=True),
-                Picture(_plots(found, [one.name for one in subjects])),
+                Picture(_plots(uses, [subject.name for subject in subjects])),
                 Table(("system", *HEADER), rows),
             ]
         if not section.json:
@@ -121,8 +126,8 @@ def attention_of(
 
 def write_layers(path: Path, signature: Signature, layers: Sequence["AttentionUse"]) -> None:
     """As JSON."""
-    found = [dataclasses.asdict(one) for one in layers]
-    write_json(path, {"signature": signature.to_json(), "layers": found})
+    records = [dataclasses.asdict(layer) for layer in layers]
+    write_json(path, {"signature": signature.to_json(), "layers": records})
 
 
 def read_layers(path: Path) -> tuple[Signature, list["AttentionUse"]]:
@@ -135,11 +140,13 @@ def read_layers(path: Path) -> tuple[Signature, list["AttentionUse"]]:
     return Signature(content["signature"]), layers
 
 
-def _plots(found: Sequence[tuple[str, list["AttentionUse"]]], names: Sequence[str]) -> str:
+def _plots(uses: Sequence[tuple[str, list["AttentionUse"]]], names: Sequence[str]) -> str:
     """Shares and entropies by layer; a dashed line is even attention."""
     shares, entropies = [], []
     for kind in KINDS:
-        of_kind = [(name, [one for one in layers if one.kind == kind]) for name, layers in found]
+        of_kind = [
+            (name, [layer for layer in layers if layer.kind == kind]) for name, layers in uses
+        ]
         _, first = of_kind[0]
         share = [Line(n, [(o.layer, 100 * o.share.value) for o in layers]) for n, layers in of_kind]
         share.append(Line("even", [(o.layer, 100 * o.uniform_share) for o in first], dashed=True))
@@ -173,7 +180,7 @@ class AttentionUse:
 def windows_of(model: LoadedModel, parts: Sequence[Part]) -> list[Window]:
     """All windows with context, of documents with their translations."""
     limit = model.engine.config.system.sentences - 1
-    found, history = [], History()
+    windows, history = [], History()
     for part in parts:
         if part.gold is None:
             raise UserError(f"document {part.document!r}: has no translations to look at")
@@ -185,9 +192,9 @@ def windows_of(model: LoadedModel, parts: Sequence[Part]) -> list[Window]:
                 continue  # an empty sentence is nobody's context
             if history.source:
                 sides = [*history.source, ids], [*history.target, target]
-                found.append(Window(part.document, *sides))
+                windows.append(Window(part.document, *sides))
             history.push(ids, target, limit)
-    return found
+    return windows
 
 
 def attention_use(model: Transformer, windows: Sequence[Window]) -> list[AttentionUse]:
@@ -230,11 +237,11 @@ def _measure(model: Transformer, windows: Sequence[Window]) -> dict[tuple[str, i
         "decoder": (shifted, shifted),
         "cross": (shifted, batch.source),
     }
-    found: dict[tuple[str, int], Tensor] = {}
+    figures: dict[tuple[str, int], Tensor] = {}
     for kind, layer, weights in attention_weights(model, batch):
         queries, keys = sides[kind]
-        found[kind, layer] = _figures(kind, weights, queries, keys)
-    return found
+        figures[kind, layer] = _figures(kind, weights, queries, keys)
+    return figures
 
 
 def _figures(kind: str, weights: Tensor, queries: Side, keys: Side) -> Tensor:
@@ -262,25 +269,25 @@ def _current(side: Side, shifted: bool) -> Tensor:
     return current
 
 
-def attention_table(found: Sequence[AttentionUse]) -> Table:
+def attention_table(uses: Sequence[AttentionUse]) -> Table:
     """Layer by layer, for reading; shares in per cent, entropies in nats."""
     rows = []
     for kind in KINDS:
-        for one in found:
-            if one.kind == kind:
-                low, high = one.share.low, one.share.high
+        for use in uses:
+            if use.kind == kind:
+                low, high = use.share.low, use.share.high
                 interval = "-"
                 if low is not None and high is not None:
                     interval = f"[{100 * low:.1f}, {100 * high:.1f}]"
                 rows.append(
                     (
                         kind,
-                        str(one.layer),
-                        f"{100 * one.share.value:.1f}",
+                        str(use.layer),
+                        f"{100 * use.share.value:.1f}",
                         interval,
-                        f"{100 * one.uniform_share:.1f}",
-                        f"{one.entropy.value:.3f}",
-                        f"{one.uniform_entropy:.3f}",
+                        f"{100 * use.uniform_share:.1f}",
+                        f"{use.entropy.value:.3f}",
+                        f"{use.uniform_entropy:.3f}",
                     )
                 )
     return Table(HEADER, rows)

@@ -70,7 +70,12 @@ class ContextUseMeasure:
         section = Section(self.name, "Context use", [Prose(REMARK)], json=[], terms=TERMS)
         files: dict[str, str] = {}
         pictures = []
-        pairs = [(one, member) for one in subjects for member in one.members if member.sees_context]
+        pairs = [
+            (subject, member)
+            for subject in subjects
+            for member in subject.members
+            if member.sees_context
+        ]
         section.left_out = [
             f"context use of {member.label}: it sees no context"
             for member in members_of(subjects)
@@ -81,27 +86,29 @@ class ContextUseMeasure:
             lines, rows = [], []
             for subject, member in pairs:
                 signature, sentences = member.scores(text)
-                found = context_use(sentences)
-                runs[member.label] = {(one.document, one.number): one for one in sentences}
+                uses = context_use(sentences)
+                runs[member.label] = {
+                    (sentence.document, sentence.number): sentence for sentence in sentences
+                }
                 tokens = f"p-cxmi-{len(files) + 1}.jsonl"
                 files[tokens] = "".join(
-                    json.dumps(one, ensure_ascii=False) + "\n" for one in token_gains(sentences)
+                    json.dumps(gain, ensure_ascii=False) + "\n" for gain in token_gains(sentences)
                 )
-                points = [(float(one.context), one.per_sentence.value) for one in found]
+                points = [(float(use.context), use.per_sentence.value) for use in uses]
                 lines.append(Line(subject.name, [(0.0, 0.0), *points]))
-                rows += [(member.label, *row) for row in table(found).rows]
+                rows += [(member.label, *row) for row in table(uses).rows]
                 section.signatures.append(f"{member.label}, {text.name}: {signature}")
                 section.json.append(
                     {
                         "run": member.label,
                         "text": text.name,
                         "signature": signature.to_json(),
-                        "use": [dataclasses.asdict(one) for one in found],
+                        "use": [dataclasses.asdict(use) for use in uses],
                         "tokens": tokens,
                     }
                 )
             if lines:
-                names = [one.name for one in subjects]
+                names = [subject.name for subject in subjects]
                 plot = line_plot(
                     lines, "sentences of context", "CXMI, nats a sentence", text.name, names=names
                 )
@@ -110,7 +117,7 @@ class ContextUseMeasure:
                     Picture(plot),
                     Table(("system", *HEADER), rows),
                 ]
-                pictures += [Picture(one) for one in examples(text, runs, config)]
+                pictures += [Picture(example) for example in examples(text, runs, config)]
         if not section.json:
             section.blocks.clear()
         if pictures:
@@ -125,17 +132,17 @@ def context_use(sentences: Sequence[Sentence]) -> list[ContextUse]:
     Sentences at the start of a document have no context and are left out.
     """
     amounts = sorted(amount for amount in sentences[0].log_probs if amount)
-    inner = [one for one in sentences if one.number > 0]
+    inner = [sentence for sentence in sentences if sentence.number > 0]
     if not inner:
         raise UserError("all documents have one sentence: there is no context to use")
-    gains = np.array([[sum(one.gains(amount)) for amount in amounts] for one in inner])
-    clusters = cluster_numbers(one.document for one in inner)
+    gains = np.array([[sum(sentence.gains(amount)) for amount in amounts] for sentence in inner])
+    clusters = cluster_numbers(sentence.document for sentence in inner)
     number = int(clusters.max()) + 1
     low, high = [None] * len(amounts), [None] * len(amounts)
     if number > 1:
         ends = percentiles(resampled_means(gains, clusters), number)
         low, high = ends[0].tolist(), ends[1].tolist()
-    tokens = sum(len(one.tokens) for one in inner)
+    tokens = sum(len(sentence.tokens) for sentence in inner)
     return [
         ContextUse(
             amount,
@@ -148,19 +155,19 @@ def context_use(sentences: Sequence[Sentence]) -> list[ContextUse]:
     ]
 
 
-def table(found: Sequence[ContextUse]) -> Table:
+def table(uses: Sequence[ContextUse]) -> Table:
     """CXMI by amount of context, for reading."""
     rows = []
-    for one in found:
-        low, high = one.per_sentence.low, one.per_sentence.high
+    for use in uses:
+        low, high = use.per_sentence.low, use.per_sentence.high
         rows.append(
             (
-                str(one.context),
-                f"{one.per_sentence.value:+.3f}",
+                str(use.context),
+                f"{use.per_sentence.value:+.3f}",
                 "-" if low is None or high is None else f"[{low:+.3f}, {high:+.3f}]",
-                f"{one.per_token:+.4f}",
-                f"{100 * one.gaining:.1f}%",
-                f"{one.sentences:,}",
+                f"{use.per_token:+.4f}",
+                f"{100 * use.gaining:.1f}%",
+                f"{use.sentences:,}",
             )
         )
     return Table(HEADER, rows)
@@ -171,12 +178,12 @@ def token_gains(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
     largest = max(sentences[0].log_probs)
     return [
         {
-            "document": one.document,
-            "sentence": one.number,
-            "tokens": list(one.tokens),
-            "p_cxmi": one.gains(largest),
+            "document": sentence.document,
+            "sentence": sentence.number,
+            "tokens": list(sentence.tokens),
+            "p_cxmi": sentence.gains(largest),
         }
-        for one in sentences
+        for sentence in sentences
     ]
 
 
@@ -186,10 +193,10 @@ Places = Mapping[tuple[str, int], Sentence]
 def examples(text: Text, runs: Mapping[str, Places], config: EvaluateConfig) -> Iterator[str]:
     """The documents with the largest gains over all runs, as HTML."""
     gains: dict[str, float] = {}
-    amounts = [max(one.log_probs) for places in runs.values() for one in places.values()]
+    amounts = [max(sentence.log_probs) for places in runs.values() for sentence in places.values()]
     for places in runs.values():
-        for (document, _), one in places.items():
-            gain = sum(one.gains(max(one.log_probs)))
+        for (document, _), sentence in places.items():
+            gain = sum(sentence.gains(max(sentence.log_probs)))
             gains[document] = gains.get(document, 0.0) + gain
     chosen = sorted(gains, key=lambda name: -gains[name])[: config.examples]
     parts = {part.document: part for part in text.parts(config.documents)}

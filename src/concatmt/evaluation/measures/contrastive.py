@@ -69,55 +69,63 @@ class ContrastiveMeasure:
         """Accuracies by phenomenon, distance and orbit."""
         systems = [
             System(
-                one.name,
-                tuple(joined(m, [m.contrast(test) for test in suite.sets]) for m in one.members),
+                subject.name,
+                tuple(
+                    joined(m, [m.contrast(test) for test in suite.sets]) for m in subject.members
+                ),
             )
-            for one in subjects
+            for subject in subjects
         ]
         section = accuracy_section(systems, self.name, "Contrastive accuracy")
         section.blocks += _bounds(suite.bounds)
         verb = "prefers the right translation in"
-        section.clauses = {one.name: clause(section.json, one.name, verb) for one in systems}
+        section.clauses = {
+            system.name: clause(section.json, system.name, verb) for system in systems
+        }
         section.best = best(section.json, systems)
         return section
 
 
 def accuracy_section(systems: Sequence[System], measure: str, title: str) -> Section:
     """Plots, headlines and tables of systems whose outcomes are known."""
-    found = figures(systems)
+    figures_of_all = figures(systems)
     of_model = likelihoods(systems)
     blocks: list[Block] = [
-        *plots(found, systems),
-        compact_table([one for one in found if one.kind in COMPACT], systems, "page"),
-        Prose(headlines(found, systems), shown="text"),
-        accuracy_table(found, systems),
+        *plots(figures_of_all, systems),
+        compact_table(
+            [figure for figure in figures_of_all if figure.kind in COMPACT], systems, "page"
+        ),
+        Prose(headlines(figures_of_all, systems), shown="text"),
+        accuracy_table(figures_of_all, systems),
     ]
     if of_model:
         blocks.append(likelihood_table(of_model))
-    details = accuracy_json(found, systems, measure)
-    details["log_probs"] = [dataclasses.asdict(one) for one in of_model]
-    signatures = [f"{file.path}: {file.signature}" for one in systems for file in one.files]
-    terms = {**TERMS, **meanings_of(found)}
+    details = accuracy_json(figures_of_all, systems, measure)
+    details["log_probs"] = [dataclasses.asdict(likelihood) for likelihood in of_model]
+    signatures = [f"{file.path}: {file.signature}" for system in systems for file in system.files]
+    terms = {**TERMS, **meanings_of(figures_of_all)}
     return Section(measure, title, blocks, details, signatures, terms=terms)
 
 
-def meanings_of(found: Sequence[Figure]) -> dict[str, str]:
+def meanings_of(figures: Sequence[Figure]) -> dict[str, str]:
     """What the names of figures mean, as far as they are known."""
     meanings = {**TERMS, **PHENOMENA}
-    return {one.name: meanings[one.name] for one in found if one.name in meanings}
+    return {figure.name: meanings[figure.name] for figure in figures if figure.name in meanings}
 
 
 def headline_figure(details: Mapping[str, Any]) -> dict[str, Any]:
     """The items that need context, or all of them."""
-    found = {one["kind"]: one for one in reversed(details["figures"])}
-    figure: dict[str, Any] = found.get("context", found["all"])
+    by_kind = {figure["kind"]: figure for figure in reversed(details["figures"])}
+    figure: dict[str, Any] = by_kind.get("context", by_kind["all"])
     return figure
 
 
 def best(details: Mapping[str, Any], systems: Sequence[System]) -> str:
     """The system with the highest accuracy; of equals the last, which has something to compare."""
     of_systems = headline_figure(details)["systems"]
-    return max(reversed(systems), key=lambda one: float(of_systems[one.name]["accuracy"])).name
+    return max(
+        reversed(systems), key=lambda system: float(of_systems[system.name]["accuracy"])
+    ).name
 
 
 def clause(details: Mapping[str, Any], name: str, verb: str, short: bool = False) -> str:
@@ -138,46 +146,46 @@ def clause(details: Mapping[str, Any], name: str, verb: str, short: bool = False
     return text
 
 
-def plots(found: Sequence[Figure], systems: Sequence[System]) -> list[Block]:
+def plots(figures: Sequence[Figure], systems: Sequence[System]) -> list[Block]:
     """Levels by phenomenon; the rest and the differences to the first can be opened."""
-    names = [one.name for one in systems]
-    compact = [one for one in found if one.kind in COMPACT]
-    others = [one for one in found if one.kind not in COMPACT]
+    names = [system.name for system in systems]
+    compact = [figure for figure in figures if figure.kind in COMPACT]
+    others = [figure for figure in figures if figure.kind not in COMPACT]
     caption = "Dots with 95% intervals over documents"
-    if all(len(one.files) > 1 for one in systems):
+    if all(len(system.files) > 1 for system in systems):
         caption += " and seeds"
-    if found[0].chance is not None:
+    if figures[0].chance is not None:
         caption += "; the upright line is the chance level"
-    if any(len(one.files) == 1 for one in systems):
+    if any(len(system.files) == 1 for system in systems):
         caption += ". Of one run it is not known what another seed would give"
     blocks: list[Block] = [Picture(dot_plot(levels(compact), names, "%"), f"{caption}.")]
     if others:
         plot = dot_plot(levels(others), names, "%")
         blocks.append(Picture(details("By distance, conflict, orbit and aggregate", plot)))
     if len(systems) > 1:
-        plot = dot_plot(_differences(found), names, "points", first=1)
+        plot = dot_plot(_differences(figures), names, "points", first=1)
         title = f"Difference to {names[0]}: filled dots are significant after Holm's correction"
         blocks.append(Picture(details(title, plot)))
     return blocks
 
 
-def levels(found: Sequence[Figure]) -> list[DotRow]:
+def levels(figures: Sequence[Figure]) -> list[DotRow]:
     """Rows of a plot of accuracies."""
-    meanings = meanings_of(found)
+    meanings = meanings_of(figures)
     return [
         DotRow(
             f.name, f"{f.count:,}", per_cent(f.accuracies), chance(f), hint=meanings.get(f.name, "")
         )
-        for f in found
+        for f in figures
     ]
 
 
-def _differences(found: Sequence[Figure]) -> list[DotRow]:
+def _differences(figures: Sequence[Figure]) -> list[DotRow]:
     rows = []
-    for figure in found:
-        compared = [one for one in figure.differences if one is not None]
-        estimates = per_cent([one.estimate for one in compared])
-        filled = [one.survives for one in compared]
+    for figure in figures:
+        compared = [difference for difference in figure.differences if difference is not None]
+        estimates = per_cent([difference.estimate for difference in compared])
+        filled = [difference.survives for difference in compared]
         rows.append(DotRow(figure.name, f"{figure.count:,}", estimates, 0.0, filled))
     return rows
 
@@ -186,11 +194,11 @@ def per_cent(estimates: Sequence[Estimate]) -> list[Estimate]:
     """Fractions times 100."""
     return [
         Estimate(
-            100 * one.value,
-            None if one.low is None else 100 * one.low,
-            None if one.high is None else 100 * one.high,
+            100 * estimate.value,
+            None if estimate.low is None else 100 * estimate.low,
+            None if estimate.high is None else 100 * estimate.high,
         )
-        for one in estimates
+        for estimate in estimates
     ]
 
 
@@ -199,10 +207,10 @@ def chance(figure: Figure) -> float | None:
     return None if figure.chance is None else 100 * figure.chance
 
 
-def headlines(found: Sequence[Figure], systems: Sequence[System]) -> str:
+def headlines(figures: Sequence[Figure], systems: Sequence[System]) -> str:
     """One line per system: accuracy over all items, with chance, interval and number of items."""
     lines = []
-    figure = found[0]
+    figure = figures[0]
     for system, accuracy in zip(systems, figure.accuracies, strict=True):
         parts = [f"accuracy {_percent(accuracy.value)}"]
         if figure.chance is not None:
@@ -216,10 +224,10 @@ def headlines(found: Sequence[Figure], systems: Sequence[System]) -> str:
 
 
 def compact_table(
-    found: Sequence[Figure], systems: Sequence[System], shown: Where = "everywhere"
+    figures: Sequence[Figure], systems: Sequence[System], shown: Where = "everywhere"
 ) -> Table:
     """A row for each figure; what a system has over the first is in brackets."""
-    guessing = ["chance"] if found[0].chance is not None else []
+    guessing = ["chance"] if figures[0].chance is not None else []
     rows = [
         (
             figure.name,
@@ -227,9 +235,9 @@ def compact_table(
             *([] if figure.chance is None else [_percent(figure.chance)]),
             f"{figure.count:,}",
         )
-        for figure in found
+        for figure in figures
     ]
-    return Table(("figure", *(one.name for one in systems), *guessing, "n"), rows, shown)
+    return Table(("figure", *(system.name for system in systems), *guessing, "n"), rows, shown)
 
 
 def _level(accuracy: Estimate, difference: Difference | None) -> str:
@@ -240,10 +248,10 @@ def _level(accuracy: Estimate, difference: Difference | None) -> str:
     return f"**{text}**" if difference.survives else text
 
 
-def accuracy_table(found: Sequence[Figure], systems: Sequence[System]) -> Table:
+def accuracy_table(figures: Sequence[Figure], systems: Sequence[System]) -> Table:
     """All figures of all systems; p-values are Holm's, over all differences of the table."""
     rows = []
-    for figure in found:
+    for figure in figures:
         for place, system in enumerate(systems):
             estimate, difference = figure.accuracies[place], figure.differences[place]
             rows.append(
@@ -279,7 +287,7 @@ def _interval(estimate: Estimate, sign: bool = False) -> str:
 
 
 def accuracy_json(
-    found: Sequence[Figure], systems: Sequence[System], measure: str
+    figures: Sequence[Figure], systems: Sequence[System], measure: str
 ) -> dict[str, Any]:
     """The same for machines, with every signature; numbers are fractions, not per cent."""
     return {
@@ -296,12 +304,12 @@ def accuracy_json(
             }
             for system in systems
         ],
-        "figures": [_figure_json(figure, systems) for figure in found],
+        "figures": [_figure_json(figure, systems) for figure in figures],
     }
 
 
 def _figure_json(figure: Figure, systems: Sequence[System]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "kind": figure.kind,
         "name": figure.name,
         "items": figure.count,
@@ -312,14 +320,14 @@ def _figure_json(figure: Figure, systems: Sequence[System]) -> dict[str, Any]:
     for system, estimate, difference in zip(
         systems, figure.accuracies, figure.differences, strict=True
     ):
-        one: dict[str, Any] = {"accuracy": estimate.value, "interval": _ends(estimate)}
+        entry: dict[str, Any] = {"accuracy": estimate.value, "interval": _ends(estimate)}
         if difference is not None:
-            one["difference"] = difference.estimate.value
-            one["difference_interval"] = _ends(difference.estimate)
-            one["p"] = difference.p_value
-            one["p_holm"] = difference.adjusted
-        found["systems"][system.name] = one
-    return found
+            entry["difference"] = difference.estimate.value
+            entry["difference_interval"] = _ends(difference.estimate)
+            entry["p"] = difference.p_value
+            entry["p_holm"] = difference.adjusted
+        record["systems"][system.name] = entry
+    return record
 
 
 def _ends(estimate: Estimate) -> list[float] | None:
@@ -328,17 +336,17 @@ def _ends(estimate: Estimate) -> list[float] | None:
     return [estimate.low, estimate.high]
 
 
-def likelihood_table(found: Sequence[Likelihood]) -> Table:
+def likelihood_table(likelihoods: Sequence[Likelihood]) -> Table:
     """Log-probabilities of the right candidate, run by run."""
     rows = []
-    for one in found:
+    for likelihood in likelihoods:
         gain = p_value = ""
-        if one.difference is not None and one.p_value is not None:
-            gain = f"{one.difference.value:+.3f} {_nats(one.difference)}"
-            gain = f"**{gain}**" if one.p_value <= ALPHA else gain
-            p_value = p_text(one.p_value)
-        level = one.estimate
-        rows.append((one.system, f"{level.value:.3f}", _nats(level), gain, p_value))
+        if likelihood.difference is not None and likelihood.p_value is not None:
+            gain = f"{likelihood.difference.value:+.3f} {_nats(likelihood.difference)}"
+            gain = f"**{gain}**" if likelihood.p_value <= ALPHA else gain
+            p_value = p_text(likelihood.p_value)
+        level = likelihood.estimate
+        rows.append((likelihood.system, f"{level.value:.3f}", _nats(level), gain, p_value))
     return Table(("system", "log-prob of the right one", "interval", "difference", "p"), rows)
 
 

@@ -31,16 +31,20 @@ class GenerativeMeasure:
 
         def outcomes(member: Member) -> OutcomeFile:
             parts = [
-                judge(member.translate_items(one), one.items, config.wrong_forms)
-                for one in suite.expected
+                judge(member.translate_items(expected), expected.items, config.wrong_forms)
+                for expected in suite.expected
             ]
             return joined(member, parts)
 
-        systems = [System(one.name, tuple(map(outcomes, one.members))) for one in subjects]
+        systems = [
+            System(subject.name, tuple(map(outcomes, subject.members))) for subject in subjects
+        ]
         section = accuracy_section(systems, self.name, "Generative accuracy")
         verb = "writes the expected form in"
         short = suite.has("sets")  # the contrastive clause has said how many items there are
-        section.clauses = {one.name: clause(section.json, one.name, verb, short) for one in systems}
+        section.clauses = {
+            system.name: clause(section.json, system.name, verb, short) for system in systems
+        }
         section.best = best(section.json, systems)
         return section
 
@@ -59,15 +63,20 @@ def judge(
     """Outcomes of a file of translations in which every item is a document of its own."""
     translated = dict(zip(file.names, file.text.documents, strict=True))
     outcomes = []
-    for one in expectations:
-        sentences = translated.get(one.item.id)
+    for expectation in expectations:
+        sentences = translated.get(expectation.item.id)
         if sentences is None:
             raise UserError(
-                f"{file.path}: no document {one.item.id!r}; translate the items themselves, with"
-                " --format jsonl ('concatmt evaluate --export items' makes documents of a set)"
+                f"{file.path}: no document {expectation.item.id!r}; translate the items"
+                " themselves, with --format jsonl ('concatmt evaluate --export items' makes"
+                " documents of a set)"
             )
-        right = is_right(sentences[-1], one.expected, () if wrong_forms == "ignored" else one.wrong)
-        outcomes.append(replace(one.item, right=float(right)))
+        right = is_right(
+            sentences[-1],
+            expectation.expected,
+            () if wrong_forms == "ignored" else expectation.wrong,
+        )
+        outcomes.append(replace(expectation.item, right=float(right)))
     values = file.signature.values if file.signature else {}
     signature = Signature({**values, "measure": "generative", "wrong_forms": wrong_forms})
     return OutcomeFile(file.path, signature, tuple(outcomes))

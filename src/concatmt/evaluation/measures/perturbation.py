@@ -49,27 +49,28 @@ class PerturbationMeasure:
         """A table for each system, its own context first."""
         section = Section(self.name, "Other contexts", [Prose(REMARK)], json={}, terms=TERMS)
         sets = [test for test in suite.sets if _can_be_perturbed(test, config, section)]
-        for one in subjects if sets else ():
-            if not one.members[0].sees_context:
-                section.left_out.append(f"perturbation of {one.name}: it sees no context")
+        for subject in subjects if sets else ():
+            if not subject.members[0].sees_context:
+                section.left_out.append(f"perturbation of {subject.name}: it sees no context")
                 continue
             kinds: tuple[Kind | None, ...] = (None, *config.contexts)
             contexts = [
                 System(
                     kind or "gold",
                     tuple(
-                        joined(m, [m.contrast(test, kind) for test in sets]) for m in one.members
+                        joined(m, [m.contrast(test, kind) for test in sets])
+                        for m in subject.members
                     ),
                 )
                 for kind in kinds
             ]
-            found = figures(contexts)
-            section.blocks += _blocks(one.name, found, contexts)
+            of_contexts = figures(contexts)
+            section.blocks += _blocks(subject.name, of_contexts, contexts)
             log_probs = likelihoods(contexts)
             if log_probs:
                 section.blocks.append(likelihood_table(log_probs))
-            section.json[one.name] = {
-                **accuracy_json(found, contexts, "perturbation"),
+            section.json[subject.name] = {
+                **accuracy_json(of_contexts, contexts, "perturbation"),
                 "log_probs": [dataclasses.asdict(each) for each in log_probs],
             }
         if not section.json:
@@ -90,8 +91,8 @@ def _can_be_perturbed(test: TestSet, config: EvaluateConfig, section: Section) -
     return True
 
 
-def _blocks(name: str, found: Sequence[Figure], contexts: Sequence[System]) -> list[Block]:
-    shown = [figure for figure in found if figure.kind in (*COMPACT, "orbit")]
+def _blocks(name: str, figures: Sequence[Figure], contexts: Sequence[System]) -> list[Block]:
+    shown = [figure for figure in figures if figure.kind in (*COMPACT, "orbit")]
     names = [system.name for system in contexts]
     dots = levels([figure for figure in shown if figure.kind in COMPACT])
     return [

@@ -73,22 +73,22 @@ class QualityMeasure:
         values: dict[str, float] = {}  # of the first metric on the first text
         for text in suite.texts:
             references = text.references
-            files = {one.label: one.translate(text) for one in members_of(subjects)}
+            files = {member.label: member.translate(text) for member in members_of(subjects)}
             for file in files.values():
                 check_aligned(file.text, references, file.path)
             for convention in config.conventions:
-                found = _compare(files, references, convention, config)
+                rows = _compare(files, references, convention, config)
                 first = convention == config.conventions[0]
-                section.blocks += _blocks(text, convention, found, files, references, first)
+                section.blocks += _blocks(text, convention, rows, files, references, first)
                 section.json[f"{text.name}, {convention}"] = _json(
-                    text, convention, found, files, references, config
+                    text, convention, rows, files, references, config
                 )
-                section.signatures += [f"{one.score.name}: {one.score.signature}" for one in found]
-                values = values or {one.system: one.score.value for one in found[: len(files)]}
+                section.signatures += [f"{row.score.name}: {row.score.signature}" for row in rows]
+                values = values or {row.system: row.score.value for row in rows[: len(files)]}
                 metric = section.json[f"{text.name}, {convention}"]["figures"][0]["name"]
                 section.clauses = section.clauses or _clauses(subjects, values, metric)
         section.signatures = list(dict.fromkeys(section.signatures))
-        means = {one.name: _mean(one, values) for one in subjects}
+        means = {subject.name: _mean(subject, values) for subject in subjects}
         section.best = max(reversed(means), key=lambda name: means[name])
         return section
 
@@ -103,8 +103,8 @@ def _clauses(
     """The metric in words, beside that of the first system."""
     base = _mean(subjects[0], values)
     clauses = {subjects[0].name: f"{metric} {base:.1f}"}
-    for one in subjects[1:]:
-        clauses[one.name] = f"{metric} {_mean(one, values) - base:+.1f}"
+    for subject in subjects[1:]:
+        clauses[subject.name] = f"{metric} {_mean(subject, values) - base:+.1f}"
     return clauses
 
 
@@ -121,24 +121,24 @@ def _compare(
 def _blocks(
     text: Text,
     convention: Convention,
-    found: Sequence[Gain],
+    results: Sequence[Gain],
     files: Mapping[str, TranslationFile],
     references: Translated,
     by_place: bool,
 ) -> list[Block]:
     """Figures of all systems, a plot of the first, then BLEU by place in the document."""
     rows = []
-    for one in found:
+    for result in results:
         gain = p_value = ""
-        if one.p_value is not None:
-            gain, p_value = f"{one.gain:+.2f}", p_text(one.p_value)
-            gain = f"**{gain}**" if one.p_value <= ALPHA else gain
-        rows.append((one.score.name, one.system, f"{one.score.value:.2f}", gain, p_value))
-    first = [one for one in found if one.score.name == found[0].score.name]
-    bars = {one.system: one.score.value for one in first}
+        if result.p_value is not None:
+            gain, p_value = f"{result.gain:+.2f}", p_text(result.p_value)
+            gain = f"**{gain}**" if result.p_value <= ALPHA else gain
+        rows.append((result.score.name, result.system, f"{result.score.value:.2f}", gain, p_value))
+    first = [result for result in results if result.score.name == results[0].score.name]
+    bars = {result.system: result.score.value for result in first}
     blocks: list[Block] = [
         Prose(f"{text.name}, {convention}", heading=True),
-        Picture(bar_plot(bars, found[0].score.name)),
+        Picture(bar_plot(bars, results[0].score.name)),
         Table(("figure", "system", "value", "difference", "p"), rows),
     ]
     if by_place:
@@ -161,7 +161,7 @@ def _blocks(
 def _by_place_plot(positions: Mapping[str, Mapping[str, Score]]) -> str:
     """BLEU of first, second, ... sentences: more of them have context the further right."""
     lines = [
-        Line(name, [(place, one.value) for place, one in enumerate(of_name.values(), start=1)])
+        Line(name, [(place, score.value) for place, score in enumerate(of_name.values(), start=1)])
         for name, of_name in positions.items()
     ]
     last = f"sentence of the document ({FARTHEST}: all further ones)"
@@ -171,7 +171,7 @@ def _by_place_plot(positions: Mapping[str, Mapping[str, Score]]) -> str:
 def _json(
     text: Text,
     convention: Convention,
-    found: Sequence[Gain],
+    results: Sequence[Gain],
     files: Mapping[str, TranslationFile],
     references: Translated,
     config: EvaluateConfig,
@@ -194,17 +194,19 @@ def _json(
         ],
         "figures": [
             {
-                "system": one.system,
-                "name": one.score.name,
-                "value": one.score.value,
-                "difference": one.gain,
-                "p_holm": one.p_value,
-                "signature": one.score.signature,
+                "system": result.system,
+                "name": result.score.name,
+                "value": result.score.value,
+                "difference": result.gain,
+                "p_holm": result.p_value,
+                "signature": result.score.signature,
             }
-            for one in found
+            for result in results
         ],
         "by_position": {
-            name: {place: one.value for place, one in by_position(file.text, references).items()}
+            name: {
+                place: score.value for place, score in by_position(file.text, references).items()
+            }
             for name, file in files.items()
         },
     }
@@ -247,7 +249,11 @@ def bleu(convention: Convention, references: Sequence[str] | None = None) -> BLE
 
 def look_tokenised(references: Translated) -> bool:
     """Whether a space stands before the last full stop of most sentences that end in one."""
-    ends = [one.rstrip()[-2:] for one in references.sentences if one.rstrip().endswith(".")]
+    ends = [
+        sentence.rstrip()[-2:]
+        for sentence in references.sentences
+        if sentence.rstrip().endswith(".")
+    ]
     return 2 * sum(end == " ." for end in ends) > len(ends)
 
 
@@ -257,30 +263,33 @@ def metrics(convention: Convention, references: Sequence[str] | None = None) -> 
     if convention.startswith("paper"):
         return {"BLEU": bleu(convention, references)}
     prefix = "d-" if convention == "document" else ""
-    found = {f"{prefix}BLEU": bleu(convention, references), f"{prefix}chrF": CHRF(references=given)}
+    all_metrics = {
+        f"{prefix}BLEU": bleu(convention, references),
+        f"{prefix}chrF": CHRF(references=given),
+    }
     if convention == "sentence":
-        found["TER"] = TER(references=given)
-    return found
+        all_metrics["TER"] = TER(references=given)
+    return all_metrics
 
 
 def score(translations: Translated, references: Translated, convention: Convention) -> list[Score]:
     """All metrics of a convention."""
     ours, theirs = lines(translations, convention), lines(references, convention)
-    found = []
+    gains = []
     for name, metric in metrics(convention).items():
         value = metric.corpus_score(ours, [theirs]).score
-        found.append(Score(name, value, f"{metric.get_signature()}|unit:{convention}"))
-    return found
+        gains.append(Score(name, value, f"{metric.get_signature()}|unit:{convention}"))
+    return gains
 
 
 def by_position(translations: Translated, references: Translated) -> dict[str, Score]:
     """BLEU of the first, second, ... sentences of all documents: by how much context there is."""
     groups: dict[str, tuple[list[str], list[str]]] = {}
     for ours, theirs in zip(translations.documents, references.documents, strict=True):
-        for place, (one, other) in enumerate(zip(ours, theirs, strict=True), start=1):
+        for place, (our_line, other) in enumerate(zip(ours, theirs, strict=True), start=1):
             name = f"{place}" if place < FARTHEST else f"{FARTHEST}+"
             group = groups.setdefault(name, ([], []))
-            group[0].append(one)
+            group[0].append(our_line)
             group[1].append(other)
     metric = bleu("sentence")
     return {
@@ -308,10 +317,10 @@ def compare(
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     first = next(iter(scores.values()))
     return [
-        Gain(name, one, one.value - base.value, adjusted.get((name, one.name)))
+        Gain(name, line, line.value - base.value, adjusted.get((name, line.name)))
         for place, base in enumerate(first)
         for name, of_system in scores.items()
-        for one in of_system[place : place + 1]
+        for line in of_system[place : place + 1]
     ]
 
 
@@ -332,10 +341,10 @@ def paired(
     ]
     outcome: Mapping[str, Any] = PairedTest(ours, named, None, test, samples)()[1]
     _, *columns = outcome.values()  # the first holds the names of the systems
-    found = {}
+    p_values = {}
     for metric, (first, *others) in zip(named, columns, strict=True):
         for name, result in zip(list(systems)[1:], others, strict=True):
             # sacrebleu counts samples that differ by more than what was found, and so finds equal
             # systems, of which no sample differs at all, to be significantly different.
-            found[name, metric] = 1.0 if result.score == first.score else float(result.p_value)
-    return found
+            p_values[name, metric] = 1.0 if result.score == first.score else float(result.p_value)
+    return p_values

@@ -38,7 +38,7 @@ TERMS = {
 
 def training_section(subjects: Sequence[Subject]) -> Section:
     """Curves of runs and pictures of encodings; nothing for files."""
-    models = [one for one in members_of(subjects) if isinstance(one, ModelMember)]
+    models = [member for member in members_of(subjects) if isinstance(member, ModelMember)]
     section = Section("training", "Training", terms=TERMS if models else {})
     lines = [
         Line(subject.name, points)
