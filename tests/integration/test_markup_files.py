@@ -178,3 +178,62 @@ def test_text_before_a_file_is_its_context(model: Path) -> None:
     )
     assert json.loads(entry.text)[0][0] == given[0][2].text
     assert entry.history.source == [translator.text.source.encode(s) for s in ("d e f", "g h")]
+
+
+WRAPPED = (
+    "A boat came in the night, and nobody\nhad seen it before. Its captain was\nold. He did not"
+    " say where he came\nfrom, and we did not ask.\n\nLater it was gone.\n"
+)
+LINES = "A boat came.\nIts captain was old.\n\nLater it was gone.\n"
+
+
+def test_running_text_is_translated_by_sentences_and_that_is_told(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.txt").write_text(WRAPPED)
+    code, told = run("translate", model, "talk.txt", "--output", "out.txt", *QUICK)
+    assert code == 0, told
+    assert "note: talk.txt: running text of wrapped lines, split into sentences;" in told
+    assert re.search(r"^sentences +4$", told, re.MULTILINE)
+    assert (tmp_path / "out.txt").read_text().count("\n\n") == 1
+    code, told = run(
+        "translate", model, "talk.txt", "--output", "lines.txt", "--split", "lines", *QUICK
+    )
+    assert code == 0
+    assert "running text" not in told
+    out = (tmp_path / "lines.txt").read_text()
+    assert [bool(line) for line in out.split("\n")] == [bool(line) for line in WRAPPED.split("\n")]
+
+
+def test_a_text_of_lines_stays_one_and_its_bytes_are_those_of_lines(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.txt").write_text(LINES)
+    code, told = run("translate", model, "talk.txt", "--output", "out.txt", *QUICK)
+    assert code == 0, told
+    assert "note: talk.txt: a sentence a line; if it is running text, say --split" in told
+    assert run(
+        "translate", model, "talk.txt", "--output", "same.txt", "--split", "lines", *QUICK
+    )[0] == 0  # fmt: skip
+    out = (tmp_path / "out.txt").read_text()
+    assert out == (tmp_path / "same.txt").read_text()
+    assert [bool(line) for line in out.split("\n")] == [bool(line) for line in LINES.split("\n")]
+
+
+def test_running_text_is_taken_by_lines_where_only_lines_will_do(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.txt").write_text(WRAPPED)
+    code, told = run(
+        "translate", model, "talk.txt", "--output", "out.jsonl", "--format", "jsonl", *QUICK
+    )
+    assert code == 0, told
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 1 + 5
+
+
+def test_a_text_in_another_encoding_comes_back_in_it(run: Run, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_bytes(LINES.encode("utf-16"))
+    code, told = run("translate", model, "talk.txt", "--output", "out.txt", *QUICK)
+    assert code == 0, told
+    assert (tmp_path / "out.txt").read_bytes()[:2] == LINES.encode("utf-16")[:2]
+    assert (tmp_path / "out.txt").read_text("utf-16").count("\n") == LINES.count("\n")

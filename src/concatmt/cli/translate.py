@@ -95,7 +95,7 @@ def translate(
 
         torchrun --nproc-per-node 4 -m concatmt translate model big.en --output big.de --resume
     """
-    from concatmt.corpus.formats import comes_back, format_named, format_of, written_back
+    from concatmt.corpus.formats import comes_back, decisions, format_named, format_of, written_back
     from concatmt.corpus.lines import ReadReport
     from concatmt.decoding.chunks import SIZES
     from concatmt.decoding.inputs import STDIN, read_inputs
@@ -117,16 +117,19 @@ def translate(
     shard = Shard.from_environment()
     if shard.count > 1 and stream:
         raise UserError("several processes can only write a file: give --output")
+    by_line = bool(format_ != "text" or gold or windows or shard.count > 1)
+    if by_line and markup.split == "auto":
+        markup = markup.model_copy(update={"split": "lines"})
     kind = f".{input_format}" if f".{input_format}" in written_back() else None
     plain = format_named(input_format).name() if input_format and kind is None else None
     if kind is not None or (
         plain is None
         and any(path != STDIN and (path.is_dir() or comes_back(path, markup)) for path in paths)
     ):
-        if format_ != "text" or gold or windows or shard.count > 1:
+        if by_line:
             raise UserError(
-                "files with markup are written whole, by one process: drop --format, --gold,"
-                " --windows and torchrun"
+                "files with markup and text that is not UTF-8 are written whole, by one process:"
+                " drop --format, --gold, --windows and torchrun"
             )
         files = find_files(paths, kind)
         _translate_markup(model, files, output, config, markup, int8, resume)
@@ -134,6 +137,7 @@ def translate(
     for path in paths:
         if path != STDIN and not path.is_file():
             raise UserError(f"{path}: no such file")
+    decided = decisions(paths, markup) if plain is None else []
     translator = Translator.load(model, config, int8)
     report = ReadReport()
     formats = [plain or format_of(path) for path in paths]
@@ -152,8 +156,7 @@ def translate(
                 counted = translate_file(job, parts, journal, bar)
     if counted is None:
         return
-    for line in [*translator.notes, *report.messages(), *counted.messages(config)]:
-        print(f"note: {line}", file=sys.stderr)
+    _tell([*decided, *translator.notes, *report.messages(), *counted.messages(config)])
     print(f"signature: {translator.signature}", file=sys.stderr)
 
 
@@ -167,7 +170,13 @@ def _translate_markup(
     resume: bool,
 ) -> None:
     """Translate subtitles, pages and books; each comes back as the same kind of file."""
-    from concatmt.decoding.markup_job import MarkupJob, read_context, read_files
+    from concatmt.corpus.formats import decisions
+    from concatmt.decoding.markup_job import (
+        MarkupJob,
+        count_sentences,
+        read_context,
+        targets_of,
+    )
     from concatmt.decoding.translator import Translator
     from concatmt.progress import progress
 
@@ -180,15 +189,19 @@ def _translate_markup(
             "target_language": markup.target_language or languages.target,
         }
     )
-    opened = read_files(files, output, chosen)
+    sources = targets_of(files, output)
+    count = count_sentences(sources, chosen)
     job = MarkupJob(translator, chosen, context, resume)
-    count = sum(len(file.content.segments) for file in opened)
     with progress("translate", count, unit="sentences") as bar:
-        summary = job.run(opened, bar)
+        summary = job.run(sources, bar, decisions([path for path, _, _ in files], chosen))
     width = max(map(len, summary.counts))
     for name, value in summary.counts.items():
         if value:
             print(f"{name:{width}} {value:>8,}", file=sys.stderr)
-    for line in [*translator.notes, *job.report.messages(config)]:
-        print(f"note: {line}", file=sys.stderr)
+    _tell([*translator.notes, *job.report.messages(config)])
     print(f"signature: {translator.signature}", file=sys.stderr)
+
+
+def _tell(notes: Sequence[str]) -> None:
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)

@@ -1,19 +1,21 @@
 """Translating files with markup: subtitles, pages, books. The same file comes back around the text.
 
-Reads a whole file, since what it is made of is known at its end only, and writes it when all of it
-is translated. Does not know the formats.
+Every file is read twice: all of them before anything is translated, so that a bad one is refused,
+and each when its turn comes, piece by piece where its format has pieces. Does not know the formats.
 """
 
 import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from concatmt.corpus.formats import open_file, written_back
+from concatmt.corpus.formats import open_pieces, written_back
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.decoding.alignment import WordAligner
 from concatmt.decoding.inputs import STDIN
@@ -24,20 +26,33 @@ from concatmt.errors import UserError
 from concatmt.files import atomic_file, check_regular, hash_text, is_stream, remove_folder
 from concatmt.progress import Progress
 from concatmt.segments.config import FileConfig
+from concatmt.segments.pieces import whole
 from concatmt.segments.segment import Segment, SegmentedFile, Summary, Translated
 from concatmt.signature import Signature, Value
 
 AT_A_TIME = 256  # sentences
 HASH_DIGITS = 12
-MOST_BYTES = 200_000_000
 
 
 @dataclass(frozen=True)
-class OpenFile:
-    """A file that was read, and where it will go."""
+class Source:
+    """A file to translate, and where its translation goes."""
 
-    content: SegmentedFile
+    path: Path
+    suffix: str
     target: Path | None  # None: standard output
+    content: bytes | None = None  # of standard input, which cannot be read twice
+
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+        return "standard input" if self.path == STDIN else str(self.path)
+
+    def pieces(self, config: FileConfig) -> Iterator[SegmentedFile]:
+        """Read the file, piece by piece."""
+        opened = self.path.open("rb") if self.content is None else BytesIO(self.content)
+        with opened as file:
+            yield from open_pieces(file, self.name, config, self.suffix)
 
 
 Found = tuple[Path, Path, str]  # a file, its name relative to what was asked for, its suffix
@@ -62,36 +77,38 @@ def find_files(inputs: Sequence[Path], kind: str | None = None) -> list[Found]:
     return found
 
 
-def read_files(files: Sequence[Found], output: Path | None, config: FileConfig) -> list[OpenFile]:
-    """Read every file, so that a bad one is refused before anything is translated."""
+def targets_of(files: Sequence[Found], output: Path | None) -> list[Source]:
+    """Where every file goes."""
     if output is None and len(files) > 1:
         raise UserError("several files need a folder to go to: give --output")
     folder = output is not None and (len(files) > 1 or output.is_dir())
     if folder and output and output.exists() and not output.is_dir():
         raise UserError(f"{output}: several files need a folder to go to, and this is a file")
-    opened = []
+    sources = []
     for path, name, kind in files:
         target = output / name if folder and output else output
         if target and path.exists() and target.exists() and target.samefile(path):
             raise UserError(f"{target}: is the input itself; give another --output")
-        name_of_it = "standard input" if path == STDIN else str(path)
-        opened.append(OpenFile(open_file(_content(path), name_of_it, config, kind), target))
-    return opened
+        if path != STDIN and not path.exists():
+            raise UserError(f"{path}: no such file")
+        if path != STDIN:
+            check_regular(path)
+        content = whole(sys.stdin.buffer, "standard input") if path == STDIN else None
+        sources.append(Source(path, kind, target, content))
+    return sources
 
 
-def _content(path: Path) -> bytes:
-    if path == STDIN:
-        return sys.stdin.buffer.read()
-    if not path.exists():
-        raise UserError(f"{path}: no such file")
-    check_regular(path)
-    size = path.stat().st_size
-    if size > MOST_BYTES:
-        raise UserError(
-            f"{path}: {size:,} bytes, but files with markup are read whole, up to {MOST_BYTES:,};"
-            " cut it, or give text with a sentence a line, which is streamed"
-        )
-    return path.read_bytes()
+def count_sentences(sources: Sequence[Source], config: FileConfig) -> int:
+    """Read every file to its end, so that a bad one is refused before anything is translated."""
+    return sum(len(piece.segments) for source in sources for piece in source.pieces(config))
+
+
+@dataclass
+class _State:
+    """Where the translation of a file stands."""
+
+    history: History
+    index: int = 0  # of the next entry of the journal
 
 
 @dataclass(frozen=True)
@@ -114,31 +131,52 @@ class MarkupJob:
         }
         return Signature({**self.translator.signature.values, **values})
 
-    def run(self, files: Sequence[OpenFile], progress: Progress) -> Summary:
-        """Translate and write every file; what was counted over all of them."""
+    def run(
+        self, sources: Sequence[Source], progress: Progress, notes: Sequence[str] = ()
+    ) -> Summary:
+        """Translate and write every file; what was counted over all of them.
+
+        `notes` are told when nothing stands in the way any more.
+        """
         total, start = Summary(), self._history()
         folders = []
-        for file in files:
-            if file.target is None:
-                data = self._rebuilt(file.content, None, start, total, progress)
-                sys.stdout.buffer.write(data)
-                continue
-            if is_stream(file.target):
-                data = self._rebuilt(file.content, None, start, total, progress)
-                with atomic_file(file.target) as temporary:
-                    temporary.write_bytes(data)
-                continue
-            file.target.parent.mkdir(parents=True, exist_ok=True)
-            journal = Journal(file.target, self.signature, Shard(0, 1, ""), self.resume)
-            with journal:
-                data = self._rebuilt(file.content, journal, start, total, progress)
-                with atomic_file(file.target) as temporary:
-                    temporary.write_bytes(data)
-            folders.append(journal.folder)
+        for number, source in enumerate(sources):
+            with ExitStack() as stack:
+                journal = None
+                if source.target is not None and not is_stream(source.target):
+                    source.target.parent.mkdir(parents=True, exist_ok=True)
+                    journal = Journal(source.target, self.signature, Shard(0, 1, ""), self.resume)
+                    stack.enter_context(journal)
+                    folders.append(journal.folder)
+                for note in notes if number == 0 else ():
+                    print(f"note: {note}", file=sys.stderr)
+                self._translate(source, journal, start, total, progress)
         for folder in folders:  # not before: a resumed job passes over files that are done
             remove_folder(folder)
         total.add("source tokens outside the vocabulary", self.report.unknown)
         return total
+
+    def _translate(
+        self,
+        source: Source,
+        journal: Journal | None,
+        start: History,
+        total: Summary,
+        progress: Progress,
+    ) -> None:
+        """Write a file."""
+        aligner = WordAligner(self.translator.engine, self.translator.text)
+        state = _State(deepcopy(start))
+        pieces = (
+            self._rebuilt(piece, journal, state, aligner, total, progress)
+            for piece in source.pieces(self.config)
+        )
+        if source.target is None:
+            for data in pieces:
+                sys.stdout.buffer.write(data)
+            return
+        with atomic_file(source.target) as temporary, temporary.open("wb") as file:
+            file.writelines(pieces)
 
     def _history(self) -> History:
         """The end of what comes before each file, as context."""
@@ -150,28 +188,28 @@ class MarkupJob:
 
     def _rebuilt(
         self,
-        file: SegmentedFile,
+        piece: SegmentedFile,
         journal: Journal | None,
-        start: History,
+        state: _State,
+        aligner: WordAligner,
         total: Summary,
         progress: Progress,
     ) -> bytes:
-        """The bytes of a file around its translations."""
-        aligner = WordAligner(self.translator.engine, self.translator.text)
+        """The bytes of a piece around its translations."""
         texts: list[Translated] = []
-        history = deepcopy(start)
-        for index, batch in enumerate(_batches(file.segments)):
+        for batch in _batches(piece.segments):
             digest = hash_text(json.dumps([[one.text, one.given, one.gap] for one in batch]))
-            entry = None if journal is None else journal.read(index, digest)
+            entry = None if journal is None else journal.read(state.index, digest)
             if entry is None:
-                entry = self._entry(batch, digest, history, aligner)
+                entry = self._entry(batch, digest, state.history, aligner)
                 if journal is not None:
-                    journal.write(index, entry)
+                    journal.write(state.index, entry)
             self.report.add(entry.report)
-            history = entry.history
+            state.history = entry.history
+            state.index += 1
             texts += [_from_json(one) for one in json.loads(entry.text)]
             progress.advance(len(batch))
-        data, summary = file.with_translations(texts)
+        data, summary = piece.with_translations(texts)
         for name, count in summary.counts.items():
             total.add(name, count)
         return data

@@ -72,23 +72,38 @@ def handled(piece: Piece, config: SubtitleConfig) -> str:
 
 
 def joined(
-    cues: Sequence[Cue], turns: Sequence[Sequence[Turn]], config: SubtitleConfig
-) -> list[Sentence]:
-    """Sentences in the order of reading, those over several cues joined."""
-    found = _Joining(cues, config)
+    cues: Sequence[Cue],
+    turns: Sequence[Sequence[Turn]],
+    config: SubtitleConfig,
+    before: Cue | None = None,
+) -> tuple[list[Sentence], Cue | None]:
+    """Sentences in the order of reading, those over several cues joined; the last cue with words.
+
+    `before` is the last cue with words before these.
+    """
+    found = _Joining(cues, config, before)
     for number, of_cue in enumerate(turns):
         found.add(number, of_cue)
-    return [_lowered(sentence) if config.capitals else sentence for sentence in found.sentences]
+    sentences = [_lowered(one) if config.capitals else one for one in found.sentences]
+    return sentences, found.latest
+
+
+def may_be_cut(before: Cue, cue: Cue, text: str, config: SubtitleConfig) -> bool:
+    """Whether no sentence goes on from a cue, whose text is given, to the next one."""
+    pause = cue.begins - before.ends
+    return not 0 <= pause < 1000 * config.join_pause or bool(
+        _SENTENCE_END.search(text.rstrip()) and not OPEN_END.search(text.rstrip())
+    )
 
 
 class _Joining:
     """Goes from cue to cue and knows which sentence may go on."""
 
-    def __init__(self, cues: Sequence[Cue], config: SubtitleConfig) -> None:
+    def __init__(self, cues: Sequence[Cue], config: SubtitleConfig, before: Cue | None) -> None:
         self.cues, self.config = cues, config
         self.sentences: list[Sentence] = []
         self.open: Turn | None = None  # the turn of the last sentence, if it has not ended
-        self.latest: Cue | None = None  # the last cue with words
+        self.latest = before  # the last cue with words
 
     def add(self, number: int, turns: Sequence[Turn]) -> None:
         """The next cue."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from concatmt.errors import UserError
-from concatmt.segments.spans import line_number
+from concatmt.segments.spans import EncodedText
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,16 @@ def _blank(text: str, line: _Line) -> bool:
     return not text[line[0] : line[1]].strip("\ufeff \t\x0b\x0c")
 
 
-def _bad_times(name: str, text: str, line: _Line, example: str) -> UserError:
-    shown = text[line[0] : line[1]].strip()[:60]
+def _bad_times(name: str, file: EncodedText, line: _Line, example: str) -> UserError:
+    shown = file.text[line[0] : line[1]].strip()[:60]
     return UserError(
-        f"{name}, line {line_number(text, line[0])}: {shown!r} is not a line of times "
-        f"(like {example})"
+        f"{name}, line {file.line(line[0])}: {shown!r} is not a line of times (like {example})"
     )
 
 
-def srt_cues(text: str, name: str) -> list[Cue]:
+def srt_cues(file: EncodedText, name: str) -> list[Cue]:
     """The cues of an SRT file; text goes on to the next number or times, over blank lines too."""
+    text = file.text
     lines = _lines(text)
     times: dict[int, re.Match[str]] = {}
     for number, line in enumerate(lines):
@@ -71,7 +71,7 @@ def srt_cues(text: str, name: str) -> list[Cue]:
             continue
         match = _SRT_TIMES.fullmatch(text[line[0] : line[1]].lstrip("\ufeff"))
         if match is None:
-            raise _bad_times(name, text, line, "00:01:02,500 --> 00:01:04,000")
+            raise _bad_times(name, file, line, "00:01:02,500 --> 00:01:04,000")
         times[number] = match
     heads = []  # (first line of the cue: its number, or its times; line of times)
     for number in times:
@@ -84,7 +84,7 @@ def srt_cues(text: str, name: str) -> list[Cue]:
         raise UserError(f"{name}: no line of times in it (00:01:02,500 --> 00:01:04,000)")
     for line in lines[: heads[0][0]]:
         if not _blank(text, line):
-            raise UserError(f"{name}, line {line_number(text, line[0])}: text before the first cue")
+            raise UserError(f"{name}, line {file.line(line[0])}: text before the first cue")
     cues = []
     for place, (_, at) in enumerate(heads):
         last = heads[place + 1][0] if place + 1 < len(heads) else len(lines)
@@ -105,8 +105,9 @@ def srt_cues(text: str, name: str) -> list[Cue]:
     return cues
 
 
-def vtt_cues(text: str, name: str) -> list[Cue]:
+def vtt_cues(file: EncodedText, name: str) -> list[Cue]:
     """The cues of a WebVTT file: the blocks with times, but for notes, styles and regions."""
+    text = file.text
     lines = _lines(text)
     if not lines or not re.match(r"\ufeff?WEBVTT(?:[ \t]|$)", text[lines[0][0] : lines[0][1]]):
         raise UserError(f"{name}: the first line of a WebVTT file is WEBVTT")
@@ -119,7 +120,7 @@ def vtt_cues(text: str, name: str) -> list[Cue]:
         line = block[arrow]
         match = _VTT_TIMES.fullmatch(text[line[0] : line[1]])
         if match is None or arrow > 1:
-            raise _bad_times(name, text, line, "00:01:02.500 --> 00:01:04.000")
+            raise _bad_times(name, file, line, "00:01:02.500 --> 00:01:04.000")
         body = block[arrow + 1 :]
         start = body[0][0] if body else line[1]
         cues.append(
@@ -147,8 +148,9 @@ def _blocks(text: str, lines: list[_Line]) -> Iterator[list[_Line]]:
         yield block
 
 
-def ass_cues(text: str, name: str) -> list[Cue]:
+def ass_cues(file: EncodedText, name: str) -> list[Cue]:
     """The Dialogue lines of an ASS or SSA file, fields by the Format line of [Events]."""
+    text = file.text
     section, fields, cues = "", None, []
     for line in _lines(text):
         content = text[line[0] : line[1]]
@@ -159,34 +161,34 @@ def ass_cues(text: str, name: str) -> list[Cue]:
             fields = [field.strip().lower() for field in stripped[7:].split(",")]
             if fields[-1] != "text" or not {"start", "end"} <= set(fields):
                 raise UserError(
-                    f"{name}, line {line_number(text, line[0])}: the Format of [Events] needs "
+                    f"{name}, line {file.line(line[0])}: the Format of [Events] needs "
                     "Start and End, and Text as its last field"
                 )
         elif section == "[events]" and stripped.lower().startswith("dialogue:"):
-            cues.append(_dialogue(text, line, fields, name))
+            cues.append(_dialogue(file, line, fields, name))
     if not cues and "[events]" not in text.lower():
         raise UserError(f"{name}: no [Events] section: not an ASS or SSA file")
     return cues
 
 
-def _dialogue(text: str, line: _Line, fields: list[str] | None, name: str) -> Cue:
-    where = f"{name}, line {line_number(text, line[0])}"
+def _dialogue(file: EncodedText, line: _Line, fields: list[str] | None, name: str) -> Cue:
+    def refused(what: str) -> UserError:
+        return UserError(f"{name}, line {file.line(line[0])}: {what}")
+
     if fields is None:
-        raise UserError(f"{where}: a Dialogue before the Format line of [Events]")
-    content = text[line[0] : line[1]]
+        raise refused("a Dialogue before the Format line of [Events]")
+    content = file.text[line[0] : line[1]]
     at = content.index(":") + 1
     values = {}
     for field in fields[:-1]:
         comma = content.find(",", at)
         if comma < 0:
-            raise UserError(f"{where}: fewer fields than the Format line of [Events] names")
+            raise refused("fewer fields than the Format line of [Events] names")
         values[field] = content[at:comma].strip()
         at = comma + 1
     times = [_ASS_TIME.fullmatch(values[field]) for field in ("start", "end")]
     if times[0] is None or times[1] is None:
-        raise UserError(
-            f"{where}: {values['start']!r} or {values['end']!r} is not a time (like 0:01:02.50)"
-        )
+        raise refused(f"{values['start']!r} or {values['end']!r} is not a time (like 0:01:02.50)")
     return Cue(
         line[0] + at,
         line[1],
@@ -197,7 +199,17 @@ def _dialogue(text: str, line: _Line, fields: list[str] | None, name: str) -> Cu
     )
 
 
-READERS: dict[str, Callable[[str, str], list[Cue]]] = {
+def head_after(text: str, suffix: str, before: str) -> str:
+    """What the reader of a file's next piece has to know of what came before it."""
+    if suffix == ".vtt":
+        return "WEBVTT\n\n"
+    if suffix == ".srt":
+        return ""
+    formats = re.findall(r"^[ \t]*format:[^\r\n]*", text, re.MULTILINE | re.IGNORECASE)
+    return f"[Events]\n{formats[-1]}\n" if formats else before
+
+
+READERS: dict[str, Callable[[EncodedText, str], list[Cue]]] = {
     ".srt": srt_cues,
     ".vtt": vtt_cues,
     ".ass": ass_cues,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
+from typing import BinaryIO
 
 from concatmt.errors import UserError
 from concatmt.segments.books import Epub
 from concatmt.segments.config import FileConfig
 from concatmt.segments.passages import Splitter
-from concatmt.segments.running_text import RunningText
+from concatmt.segments.pieces import subtitle_pieces, text_pieces, whole
+from concatmt.segments.running_text import RunningText, kind_for
 from concatmt.segments.segment import SegmentedFile
-from concatmt.segments.subtitles import Subtitles
+from concatmt.segments.spans import encoding_of
+from concatmt.segments.subtitles import MARKUPS, Subtitles
 from concatmt.segments.web_pages import WebPage
 from concatmt.segments.word_files import Docx
 from concatmt.segments.xliff import Xliff
@@ -29,8 +32,9 @@ def _subtitles(suffix: str) -> Callable[[bytes, str, Splitter, FileConfig], Segm
 
 def _text(markdown: bool) -> Callable[[bytes, str, Splitter, FileConfig], SegmentedFile]:
     def read(data: bytes, name: str, split: Splitter, config: FileConfig) -> SegmentedFile:
-        mode = "sentences" if config.split == "auto" else config.split
-        return RunningText(data, name, split, mode, markdown, config.encoding)
+        encoding = encoding_of(data, config.encoding)
+        kind = "wrapped" if markdown else kind_for(config.split, data, encoding)
+        return RunningText(data, name, split, kind, markdown, config.encoding)
 
     return read
 
@@ -59,6 +63,22 @@ def open_segments(
     suffix = PurePath(name).suffix.lower() if suffix is None else suffix
     if suffix not in READERS:
         raise UserError(f"{name}: {suffix} files are not read; known are {', '.join(READERS)}")
+    return READERS[suffix](data, name, _splitter(config), config)
+
+
+def open_pieces(
+    file: BinaryIO, name: str, config: FileConfig, suffix: str
+) -> Iterator[SegmentedFile]:
+    """Read a file piece by piece, each to be written back after the one before it."""
+    if suffix in MARKUPS:
+        yield from subtitle_pieces(file, name, suffix, _splitter(config), config)
+    elif suffix == ".txt":
+        yield from text_pieces(file, name, _splitter(config), config)
+    else:
+        yield open_segments(whole(file, name), name, config, suffix)
+
+
+def _splitter(config: FileConfig) -> Splitter:
     known = read_abbreviations(config.abbreviations) if config.abbreviations else ()
     language = config.source_language or "en"
-    return READERS[suffix](data, name, lambda text: sentence_spans(text, language, known), config)
+    return lambda text: sentence_spans(text, language, known)

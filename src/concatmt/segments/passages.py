@@ -61,7 +61,7 @@ class Passages:
         self._sentences: list[tuple[int, int, int]] = []  # passage, start, end
         for number, passage in enumerate(passages):
             if passage.given is not None:
-                self._add(number, 0, len(passage.text), passage)
+                self._add(number, 0, len(passage.text), passage, passage.gap)
                 continue
             gap = passage.gap
             for start, end in split(passage.text):
@@ -69,10 +69,10 @@ class Passages:
                     self._add(number, start, end, passage, gap)
                     gap = False
 
-    def _add(self, number: int, start: int, end: int, passage: Passage, gap: bool = False) -> None:
+    def _add(self, number: int, start: int, end: int, passage: Passage, gap: bool) -> None:
         text = re.sub(r"\s+", " ", passage.text[start:end]).strip()
         self._sentences.append((number, start, end))
-        self.segments.append(Segment(text, passage.given, gap or passage.gap, bool(passage.tags)))
+        self.segments.append(Segment(text, passage.given, gap, bool(passage.tags)))
 
     def rebuilt(self, translations: Sequence[Translated]) -> tuple[str, Summary]:
         """The file's text with one translation for every segment."""

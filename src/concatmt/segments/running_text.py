@@ -16,11 +16,16 @@ from concatmt.segments.passages import Passage, Passages, Splitter
 from concatmt.segments.segment import Segment, Summary, Translated
 from concatmt.segments.spans import EncodedText
 from concatmt.segments.tags import Tag
-
-# What may lead a line and is not part of the sentence: indent, bullets, numbers, headings, quotes.
-_LEAD = re.compile(
-    r"[ \t\ufeff]*(?:(?:[-*+•‣–—]|\d{1,3}[.)]|[a-zA-Z]\)|#{1,6}|>+)[ \t]+(?:\[[ xX]\][ \t]+)?)*"
+from concatmt.segments.text_kind import (
+    LEAD,
+    NARROWEST,
+    WIDEST,
+    TextKind,
+    full_width,
+    has_room,
+    kind_of_file,
 )
+
 _MARKDOWN_TAG = re.compile(
     r"(?P<alone>`+[^`\n]+`+|!\[[^\]\n]*\]\([^)\n]*\)|https?://[^\s)>\]]+|\{[%{].*?[%}]\}|\\[^\w\s])"
     r"|(?P<close>\]\([^)\n]*\)|\]\[[^\]\n]*\])"
@@ -45,18 +50,24 @@ class RunningText:
 
     def __init__(
         self,
-        data: bytes,
+        data: bytes | EncodedText,
         name: str,
         split: Splitter,
-        mode: Literal["sentences", "lines"] = "sentences",
+        kind: TextKind = "wrapped",
         markdown: bool = False,
         encoding: str | None = None,
+        width: int | None = None,
     ):
+        """`width`: to which lines are wrapped, if it is known from what comes before."""
         self.name = name
-        self.file = EncodedText.read(data, name, encoding)
+        self.file = EncodedText.read(data, name, encoding) if isinstance(data, bytes) else data
+        lines = _lines(self.file.text)
+        if markdown:
+            lines = list(_prose(lines))
+        self.width = full_width([line.text for line in lines]) if width is None else width
+        found = list(_passages(self.file.text, lines, self.width, kind, markdown))
         whole: Splitter = lambda text: [(0, len(text))] if text.strip() else []  # noqa: E731
-        found = list(_passages(self.file.text, mode == "sentences", markdown))
-        self._passages = Passages(self.file.text, found, split if mode == "sentences" else whole)
+        self._passages = Passages(self.file.text, found, whole if kind == "lines" else split)
         self.segments: Sequence[Segment] = self._passages.segments
 
     def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
@@ -76,21 +87,30 @@ def _lines(text: str) -> list[_Line]:
     return lines
 
 
-def _passages(text: str, join: bool, markdown: bool) -> Iterator[Passage]:
-    lines = list(_prose(_lines(text))) if markdown else _lines(text)
-    widths = sorted(len(line.text) for line in lines if line.text.strip())
-    # Text is taken for wrapped if its long lines are all about as long, and not very long.
-    width = widths[int(len(widths) * 0.95)] if widths else 0
-    wrapped = join and 30 <= width <= 130
+def kind_for(split: Literal["sentences", "lines", "auto"], begin: bytes, encoding: str) -> TextKind:
+    """How a text that begins with these bytes is taken, as `--split` says."""
+    if split == "auto":
+        return kind_of_file(begin, encoding)
+    return "lines" if split == "lines" else "wrapped"
+
+
+def _passages(
+    text: str, lines: Sequence[_Line], width: int, kind: TextKind, markdown: bool
+) -> Iterator[Passage]:
+    """Paragraphs of joined lines, or every line; where lines are sentences, blank ones are gaps."""
+    wrapped = kind == "wrapped" and NARROWEST <= width <= WIDEST
     block: list[_Line] = []
+    blank = False
     for line in lines:
         if block and not (wrapped and _goes_on(block[-1], line, width)):
-            yield _passage(text, block, width, markdown)
-            block = []
+            yield _passage(text, block, width, markdown, gap=blank and kind == "lines")
+            block, blank = [], False
         if line.text.strip():
             block.append(line)
+        else:
+            blank = True
     if block:
-        yield _passage(text, block, width, markdown)
+        yield _passage(text, block, width, markdown, gap=blank and kind == "lines")
 
 
 def _prose(lines: list[_Line]) -> Iterator[_Line]:
@@ -120,18 +140,19 @@ def _goes_on(line: _Line, after: _Line, width: int) -> bool:
     """Whether `after` is the same paragraph: the line was full, and nothing new begins."""
     if not after.text.strip():
         return False
-    lead = _LEAD.match(after.text)
+    lead = LEAD.match(after.text)
     assert lead is not None
     if lead.group().strip() or line.text.lstrip().startswith("#"):
         return False
-    first_word = after.text.split()[0]
-    return len(line.text) + 1 + len(first_word) > width or (
+    return not has_room(line.text, width, after.text) or (
         after.text[lead.end()].islower() and len(line.text) > width * 0.6
     )
 
 
-def _passage(text: str, block: list[_Line], width: int, markdown: bool) -> Passage:
-    lead = _LEAD.match(block[0].text)
+def _passage(
+    text: str, block: list[_Line], width: int, markdown: bool, gap: bool = False
+) -> Passage:
+    lead = LEAD.match(block[0].text)
     assert lead is not None
     start, end = block[0].start + lead.end(), block[-1].start + len(block[-1].text.rstrip())
     start = min(start, end)
@@ -142,7 +163,7 @@ def _passage(text: str, block: list[_Line], width: int, markdown: bool) -> Passa
         raw = re.sub(r"[ \t]*(?:\r\n|\n|\r)[ \t]*", " ", raw)
         lines_width = max(width - lead.end(), 20) if len(block) == 1 else width
     plain, tags = _without_markdown(raw) if markdown else (raw, [])
-    return Passage(start, end, plain, tuple(tags), width=lines_width, indent=indent)
+    return Passage(start, end, plain, tuple(tags), gap=gap, width=lines_width, indent=indent)
 
 
 def _without_markdown(raw: str) -> tuple[str, list[Tag]]:

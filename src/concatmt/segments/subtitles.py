@@ -40,23 +40,28 @@ class Subtitles:
 
     def __init__(
         self,
-        data: bytes,
+        data: bytes | EncodedText,
         name: str,
         suffix: str,
         split: Splitter,
         config: SubtitleConfig | None = None,
         encoding: str | None = None,
         language: str = "",
+        before: Subtitles | None = None,
     ):
-        """`language`: of the translation, for good cuts."""
+        """`language`: of the translation, for good cuts; `before`: the piece before this one."""
         self.name = name
         self.config = config or SubtitleConfig()
         self.language = language
-        self.file = EncodedText.read(data, name, encoding)
+        self.file = EncodedText.read(data, name, encoding) if isinstance(data, bytes) else data
         self.markup: Markup = MARKUPS[suffix]
-        self.cues: list[Cue] = READERS[suffix](self.file.text, name)
+        self.cues: list[Cue] = READERS[suffix](self.file, name)
         self.turns = [self._turns(cue, split) for cue in self.cues]
-        self._sentences = joined(self.cues, self.turns, self.config)
+        self._above = before.cues[-1:] if before else []  # the last cue before this piece
+        self.last_spoken: Cue | None = before.last_spoken if before else None
+        self._sentences, self.last_spoken = joined(
+            self.cues, self.turns, self.config, self.last_spoken
+        )
         self.segments = [
             Segment(s.text, gap=s.gap, aligned=len(s.places) > 1 or self._has_tags(s))
             for s in self._sentences
@@ -83,9 +88,10 @@ class Subtitles:
 
     def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
         summary = Summary({"cues": len(self.cues), "sentences": len(self._sentences)})
-        disorder = sum(a.begins > b.begins for a, b in pairwise(self.cues))
+        in_a_row = list(pairwise([*self._above, *self.cues]))
+        disorder = sum(a.begins > b.begins for a, b in in_a_row)
         summary.add("cues that begin before the one above them", disorder)
-        overlaps = sum(a.begins <= b.begins < a.ends for a, b in pairwise(self.cues))
+        overlaps = sum(a.begins <= b.begins < a.ends for a, b in in_a_row)
         summary.add("cues that overlap with the one above them", overlaps)
         parts: dict[Place, tuple[str, Alignment]] = {}
         for sentence, translated in zip(self._sentences, translations, strict=True):

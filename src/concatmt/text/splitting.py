@@ -16,7 +16,7 @@ from concatmt.files import check_regular
 Span = tuple[int, int]
 
 # Titles and initials that never end a sentence when they are all that a piece holds.
-_TITLE = re.compile(r"(?:[^\W\d_]|Mr|Mrs|Ms|Dr|Prof|St|Mme|Mlle|Hr|Fr)\.$")
+TITLE = re.compile(r"(?:[^\W\d_]|Mr|Mrs|Ms|Dr|Prof|St|Mme|Mlle|Hr|Fr)\.$")
 _CONTINUES = re.compile(r"[a-zà-öø-ÿа-яё]|[»”’\"')\]]|[-–—]\s?[a-zà-öø-ÿа-яё]")
 
 
@@ -64,7 +64,7 @@ def _joined(text: str, pieces: list[Span], abbreviations: frozenset[str]) -> lis
             before_start, before_end = spans[-1]
             before = text[before_start:before_end]
             between = text[before_end:start]
-            title = _TITLE.match(before) or before.rsplit(None, 1)[-1] in abbreviations
+            title = TITLE.match(before) or before.rsplit(None, 1)[-1] in abbreviations
             if between.count("\n") < 2 and (title or _CONTINUES.match(text, start)):
                 spans[-1] = (before_start, end)
                 continue

@@ -73,7 +73,7 @@ def test_markdown_keeps_its_code_links_and_lists() -> None:
 
 def test_lines_are_sentences_where_that_is_asked_for() -> None:
     text = "One. Two.\n\nthree\n"
-    file = RunningText(text.encode(), "a.txt", split, mode="lines")
+    file = RunningText(text.encode(), "a.txt", split, kind="lines")
     assert sentences(file) == ["One. Two.", "three"]
     assert marked(file).decode() == "xOne. xTwo.\n\nxthree\n"
 

@@ -17,10 +17,11 @@ from concatmt.corpus.formats.registry import (
     format_named,
     format_of,
     formats,
-    open_file,
+    open_pieces,
     register,
     written_back,
 )
+from concatmt.corpus.formats.text import decisions
 
 __all__ = [
     "DEFAULT",
@@ -28,10 +29,11 @@ __all__ = [
     "Reader",
     "TwoFiles",
     "comes_back",
+    "decisions",
     "format_named",
     "format_of",
     "formats",
-    "open_file",
+    "open_pieces",
     "register",
     "written_back",
 ]

@@ -8,7 +8,7 @@ import typing
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, Union
+from typing import Annotated, Any, BinaryIO, ClassVar, TypeVar, Union
 
 from pydantic import Field, PlainValidator, SerializeAsAny, TypeAdapter
 
@@ -83,8 +83,18 @@ class DocumentFormat(Settings):
         return in_parts(rows_of(cls.of(files).documents(Path(), report)), limit)
 
     @classmethod
-    def open(cls, data: bytes, name: str, config: FileConfig, suffix: str) -> SegmentedFile:
-        """A file that can be written back around translations of its sentences."""
+    def comes_back(cls, path: Path, config: FileConfig) -> bool:
+        """Whether a file of `written_back` is to be read by `open`."""
+        return True
+
+    @classmethod
+    def open(
+        cls, file: BinaryIO, name: str, config: FileConfig, suffix: str
+    ) -> Iterator[SegmentedFile]:
+        """A file that can be written back around translations of its sentences.
+
+        In one piece, or, so that memory does not grow with the file, in several.
+        """
         raise UserError(f"{name}: format {cls.name()!r} is not written back")
 
 
@@ -152,20 +162,20 @@ def written_back() -> tuple[str, ...]:
 
 
 def comes_back(path: Path, config: FileConfig) -> bool:
-    """Whether a file comes back as it was; plain text does if it is to be split into sentences."""
+    """Whether a file is read whole and comes back as it was; text with a sentence a line is not."""
     suffix = path.suffix.lower()
-    is_lines = suffix in _FORMATS[DEFAULT].written_back and config.split != "sentences"
-    return suffix in written_back() and not is_lines
+    return any(
+        suffix in one.written_back and one.comes_back(path, config) for one in _FORMATS.values()
+    )
 
 
-def open_file(
-    data: bytes, name: str, config: FileConfig, suffix: str | None = None
-) -> SegmentedFile:
-    """A file that can be written back, by its suffix or by the one that is given."""
-    suffix = Path(name).suffix.lower() if suffix is None else suffix
+def open_pieces(
+    file: BinaryIO, name: str, config: FileConfig, suffix: str
+) -> Iterator[SegmentedFile]:
+    """A file that can be written back, piece by piece."""
     for format_ in _FORMATS.values():
         if suffix in format_.written_back:
-            return format_.open(data, name, config, suffix)
+            return format_.open(file, name, config, suffix)
     known = ", ".join(sorted(written_back()))
     raise UserError(f"{name}: {suffix} files are not written back; known are {known}")
 

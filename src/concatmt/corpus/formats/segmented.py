@@ -4,8 +4,9 @@ They are read by `segments`. As a corpus they have a file for each language, wit
 in it.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from pydantic import create_model
 
@@ -14,7 +15,7 @@ from concatmt.corpus.formats.sides import NumberedSentences, Side, TwoSides
 from concatmt.corpus.lines import ReadReport
 from concatmt.errors import UserError
 from concatmt.segments.config import FileConfig
-from concatmt.segments.formats import READERS, open_segments
+from concatmt.segments.formats import READERS, open_pieces, open_segments
 from concatmt.segments.segment import Segment, SegmentedFile
 
 # Text is lines unless something else is asked for; the others hold both languages.
@@ -32,9 +33,11 @@ class SegmentedFormat(TwoSides):
         yield from by_gap(read_segments(path, FileConfig(source_language=language)))
 
     @classmethod
-    def open(cls, data: bytes, name: str, config: FileConfig, suffix: str) -> SegmentedFile:
+    def open(
+        cls, file: BinaryIO, name: str, config: FileConfig, suffix: str
+    ) -> Iterator[SegmentedFile]:
         """The file, to be written back around translations."""
-        return open_segments(data, name, config, suffix)
+        return open_pieces(file, name, config, suffix)
 
 
 def read_segments(path: Path, config: FileConfig) -> list[Segment]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import BinaryIO, ClassVar, Literal
 
 from concatmt.corpus.document import Document
 from concatmt.corpus.formats.by_line import STANDARD_INPUT, Rows, documents_of
@@ -13,8 +13,13 @@ from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.corpus.parts import End, Part, Row, in_parts
 from concatmt.errors import UserError
 from concatmt.segments.config import FileConfig
-from concatmt.segments.formats import open_segments
+from concatmt.segments.formats import open_pieces
+from concatmt.segments.running_text import kind_for
 from concatmt.segments.segment import SegmentedFile
+from concatmt.segments.spans import encoding_of
+from concatmt.segments.text_kind import SAMPLE, TextKind, kind_of_file
+
+NAMED = 3  # files that a message names
 
 
 @register
@@ -48,9 +53,48 @@ class TextFormat(TwoFiles):
         return in_parts(_arriving(lines, targets[0], report), limit)
 
     @classmethod
-    def open(cls, data: bytes, name: str, config: FileConfig, suffix: str) -> SegmentedFile:
+    def comes_back(cls, path: Path, config: FileConfig) -> bool:
+        """Running text does, and lines in another encoding; other lines are streamed."""
+        if not path.is_file():
+            return config.split == "sentences"  # a pipe, which is streamed
+        begin, encoding = _begin(path, config)
+        kind = kind_for(config.split, begin, encoding)
+        return kind != "lines" or encoding.lower().replace("_", "-") not in ("utf-8", "utf8")
+
+    @classmethod
+    def open(
+        cls, file: BinaryIO, name: str, config: FileConfig, suffix: str
+    ) -> Iterator[SegmentedFile]:
         """Running text, whose paragraphs are split into sentences and wrapped as before."""
-        return open_segments(data, name, config, suffix)
+        return open_pieces(file, name, config, suffix)
+
+
+_SAID = {
+    "lines": "a sentence a line; if it is running text, say --split sentences",
+    "paragraphs": "running text, a paragraph a line, split into sentences; else say --split lines",
+    "wrapped": "running text of wrapped lines, split into sentences; else say --split lines",
+}
+
+
+def decisions(paths: Sequence[Path], config: FileConfig) -> list[str]:
+    """What `--split auto` makes of texts, to be told: a line for each kind that there is."""
+    by_kind: dict[TextKind, list[str]] = {}
+    for path in paths:
+        known = path.suffix.lower() in TextFormat.written_back and path.is_file()
+        if known and config.split == "auto":
+            by_kind.setdefault(kind_of_file(*_begin(path, config)), []).append(str(path))
+    return [
+        f"{', '.join(names[:NAMED])}{f' and {more:,} more' if more > 0 else ''}: {_SAID[kind]}"
+        for kind, names in by_kind.items()
+        for more in [len(names) - NAMED]
+    ]
+
+
+def _begin(path: Path, config: FileConfig) -> tuple[bytes, str]:
+    """The first megabyte of a file, and its encoding."""
+    with path.open("rb") as file:
+        data = file.read(SAMPLE)
+    return data, encoding_of(data, config.encoding)
 
 
 def _one(lines: Iterator[str | None]) -> Rows:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import BinaryIO, ClassVar, Literal
 
 from concatmt.corpus.document import Document
 from concatmt.corpus.formats.registry import DocumentFormat, register
 from concatmt.corpus.lines import ReadReport
 from concatmt.errors import UserError
 from concatmt.segments.config import FileConfig
-from concatmt.segments.formats import open_segments
+from concatmt.segments.formats import open_pieces, open_segments
 from concatmt.segments.segment import SegmentedFile
 from concatmt.segments.xliff import Xliff
 
@@ -44,6 +44,8 @@ class XliffFormat(DocumentFormat):
         yield Document(path.name, str(path), lines, sources, targets, inside)
 
     @classmethod
-    def open(cls, data: bytes, name: str, config: FileConfig, suffix: str) -> SegmentedFile:
+    def open(
+        cls, file: BinaryIO, name: str, config: FileConfig, suffix: str
+    ) -> Iterator[SegmentedFile]:
         """The file, to be written back with translations."""
-        return open_segments(data, name, config, suffix)
+        return open_pieces(file, name, config, suffix)
