@@ -83,8 +83,14 @@ while [ "$done" -lt "$ONLY" ]; do
         translate "$run" "$WORK/$text.en" $text.own.fr
     done
     case $system in
-    opus-mt | base) cp "$run/test.own.fr" "$run/test.none.fr" ;; # these see no context anyway
-    *) translate "$run" "$WORK/test.en" test.none.fr --context 0 ;;
+    opus-mt | base) # these see no context anyway
+        cp "$run/test.own.fr" "$run/test.none.fr"
+        cp "$run/items.jsonl" "$run/alone.jsonl"
+        ;;
+    *)
+        translate "$run" "$WORK/test.en" test.none.fr --context 0
+        translate "$run" "$WORK/items.jsonl" alone.jsonl --format jsonl --context 0
+        ;;
     esac
     python scripts/en_fr.py record "$WORK" "$system" "$seed" "$RESULTS"
     python scripts/en_fr_report.py "$RESULTS" > "$RESULTS/tables.md"

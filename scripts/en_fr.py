@@ -35,7 +35,8 @@ TRAINED = (
 )  # fmt: skip
 RESAMPLES = 1000  # for intervals of BLEU
 TESTS = ("test", "diabla")
-ITEM_SETS = ("items", "foreign")  # with their contexts, and with those of the next item
+# With their contexts, with those of the next item, and with none.
+ITEM_SETS = ("items", "foreign", "alone")
 CONTRASTIVE = ("lcpt", "discevalmt-anaphora", "discevalmt-lexical")  # preferred, not generated
 
 
@@ -132,6 +133,8 @@ def record(work: Path, system: str, seed: int, results: Path) -> None:
     line["distances"] = {i["id"]: i["distance"] for i in items}
     line["documents"] = {i["id"]: i["document"] for i in items}
     for name in ITEM_SETS:
+        if not (run / f"{name}.jsonl").is_file():
+            continue
         found = last_sentences(run / f"{name}.jsonl")
         line[name] = {i["id"]: verdict(found[i["id"]], i["expected"]) for i in items}
         _keep(kept / f"{name}.jsonl.gz", json.dumps(found, ensure_ascii=False, indent=0))

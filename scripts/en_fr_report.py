@@ -52,6 +52,7 @@ TERMS = {
     "s4to4-untrained": "converted to windows of four sentences and not trained",
     "base": "fine-tuned on the same text as single sentences: what the domain alone brings",
     "Foreign context": "right ones when the context is that of another item",
+    "None": "right ones when the last sentence is translated alone",
     "Of decided": "right ones among those that are not open",
     "Test alone": "BLEU of the test documents, every sentence without context",
     "Short": "translations of less than half the reference's length",
@@ -107,9 +108,10 @@ def _generated(of_system: BySystem) -> Section:
                 f"{decided:.1%}",
                 f"{open_:.1%}",
                 f"{right(runs, 'foreign').mean():.1%}",
+                f"{right(runs, 'alone').mean():.1%}" if "alone" in runs[0] else "-",
             )
         )
-    head = ("System", "Seeds", "Right [95%]", "Of decided", "Open", "Foreign context")
+    head = ("System", "Seeds", "Right [95%]", "Of decided", "Open", "Foreign context", "None")
     count = len(next(iter(of_system.values()))[0]["items"])
     blocks = [Prose(f"{count} items of LCPT, own context."), Table(head, rows)]
     share = _share(of_system)
