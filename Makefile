@@ -11,10 +11,10 @@ SEED ?= 1
 MINUTES ?= 10
 COUNT ?= 50
 
-.PHONY: demo test test-browser fuzz kills lint format docs clean
+.PHONY: demo test test-browser fuzz kills lint format docs check-docs wheel-check clean
 
 demo: $(VENV)/.demo-ready
-	PATH="$(abspath $(BIN)):$$PATH" sh scripts/demo.sh
+	$(BIN)/concatmt demo
 
 test: $(VENV)/.dev-ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
@@ -42,6 +42,14 @@ format: $(VENV)/.dev-ready
 
 docs: $(VENV)/.docs-ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+# Options of every command in the pages, and the blocks that can be run here on small stand-ins.
+check-docs: $(VENV)/.dev-ready
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/check_docs.py
+
+# sdist and wheel, and what a stranger does with the wheel: demo, a film, a server.
+wheel-check: $(VENV)/.dev-ready
+	$(BIN)/python scripts/check_wheel.py
 
 # The build environment that pip makes for the editable install obeys the same pins.
 $(VENV)/.demo-ready: $(INPUTS) | $(BIN)/python

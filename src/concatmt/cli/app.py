@@ -36,8 +36,8 @@ OUT_OF_MEMORY = "out of memory; use smaller batches or a smaller model, or split
 # In the order in which people meet them. The module of a verb has its name; the first line of that
 # module says what the verb does.
 VERBS = (
-    *("init", "prepare", "train", "translate", "score", "evaluate", "inspect", "convert"),
-    *("serve", "testbed", "paper", "doctor"),
+    *("demo", "init", "prepare", "train", "translate", "score", "evaluate", "inspect"),
+    *("convert", "serve", "testbed", "paper", "doctor"),
 )
 GLOBAL_OPTIONS = (
     ("--plugin FILE", "Load a plug-in, a file or a module; may be repeated."),

@@ -43,8 +43,9 @@ class EvaluateConfig(Settings):
     )
     samples: Count = Field(default=1000, description="Of 'quality': samples of that test.")
     documents: Count = Field(
-        default=200, description="Of 'context-use': the first documents of a text."
+        default=200, description="Of 'context-use' and 'swaps': the first documents of a text."
     )
+    swaps: Count = Field(default=300, description="Of 'swaps': items of a text, at most.")
     attention_documents: Count = Field(
         default=50, description="Of 'attention': the first documents of a text."
     )

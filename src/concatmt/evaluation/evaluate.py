@@ -29,7 +29,9 @@ from concatmt.evaluation.suite import (
 )
 from concatmt.evaluation.texts import Text, boundary_remark
 from concatmt.evaluation.translations import read_references
+from concatmt.evaluation.undertraining import doubt
 from concatmt.files import hash_file, write_json, write_text
+from concatmt.model.card import read_origin
 
 JSON, MARKDOWN, PAGE = "evaluation.json", "evaluation.md", "evaluation.html"
 
@@ -47,12 +49,15 @@ def evaluate(subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) 
     if not sections:
         raise UserError("nothing can be measured of these systems on what was given")
     sections.append(training_section(subjects))
+    undertrained = _undertrained(subjects)
+    doubts = [f"{name} seems undertrained: {why}." for name, why in undertrained.items()]
     return Report(
         "Evaluation",
         sections,
         _systems(subjects),
-        _remarks(subjects, suite),
+        [*doubts, *_remarks(subjects, suite)],
         _facts(subjects, suite, config),
+        undertrained,
     )
 
 
@@ -85,6 +90,23 @@ def _systems(subjects: Sequence[Subject]) -> Table:
         for member in members
     ]
     return Table(("run", *known, "from"), rows)
+
+
+def _undertrained(subjects: Sequence[Subject]) -> dict[str, str]:
+    """Systems of which a run was trained too little, and how that shows."""
+    return {
+        subject.name: why
+        for subject in subjects
+        for member in subject.members
+        if isinstance(member, ModelMember) and (why := _doubt(member))
+    }
+
+
+def _doubt(member: ModelMember) -> str | None:
+    origin = read_origin(member.folder.model)
+    if origin is not None and not origin.trained_on_windows and member.sees_context:
+        return "it was never trained on windows of sentences"
+    return doubt(member.folder.metrics)
 
 
 def _remarks(subjects: Sequence[Subject], suite: Suite) -> list[str]:

@@ -43,6 +43,14 @@ class Picture:
 Block = Prose | Table | Picture
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Whether context helps a system, as far as one measure can tell."""
+
+    helps: bool | None  # None: no more than chance either way
+    text: str
+
+
 @dataclass(slots=True)
 class Section:
     """What one measure found."""
@@ -55,6 +63,7 @@ class Section:
     # By system: what to say of it in the sentence at the top, beside the first system.
     clauses: Mapping[str, str] = field(default_factory=dict)
     best: str | None = None  # the system that the sentence at the top should be about
+    evidence: dict[str, list[Evidence]] = field(default_factory=dict)  # by system
     terms: Mapping[str, str] = field(default_factory=dict)  # words that need an explanation
     left_out: list[str] = field(default_factory=list)  # what was not measured, and why
     files: Mapping[str, str] = field(default_factory=dict)  # written beside the report
@@ -69,6 +78,7 @@ class Report:
     systems: Table | None = None
     remarks: Sequence[str] = ()  # what a reader must know before any figure
     facts: Mapping[str, Any] = field(default_factory=dict)  # for machines: version, settings, ...
+    undertrained: Mapping[str, str] = field(default_factory=dict)  # system -> why it seems so
 
     @property
     def verdict(self) -> str:
@@ -83,6 +93,19 @@ class Report:
         return "; ".join([lead, *(clause.removeprefix(f"{best} ") for clause in others)]) + "."
 
     @property
+    def answers(self) -> list[str]:
+        """Whether context helps, a sentence for each system of which something is known."""
+        found: dict[str, list[Evidence]] = {}
+        for section in self.sections:
+            for name, evidence in section.evidence.items():
+                found.setdefault(name, []).extend(evidence)
+        return [
+            _answer(name, evidence)
+            + (" It seems undertrained, so this may change." if name in self.undertrained else "")
+            for name, evidence in found.items()
+        ]
+
+    @property
     def left_out(self) -> list[str]:
         """What was not measured, each reason once."""
         return list(dict.fromkeys(text for section in self.sections for text in section.left_out))
@@ -92,6 +115,7 @@ class Report:
         """For a terminal and for files of text."""
         parts = [f"# {self.title}"]
         parts += [self.verdict] if self.verdict else []
+        parts += self.answers
         if self.systems is not None:
             parts.append(markdown_table(self.systems.header, self.systems.rows))
         if self.remarks:
@@ -117,7 +141,22 @@ class Report:
             for section in self.sections
             if section.json
         }
-        return {**self.facts, "verdict": self.verdict, **measured, "left_out": self.left_out}
+        return {**self.facts, **self._answered(), **measured, "left_out": self.left_out}
+
+    def _answered(self) -> dict[str, Any]:
+        return {"verdict": self.verdict, "context": self.answers}
+
+
+def _answer(name: str, evidence: Sequence[Evidence]) -> str:
+    """One sentence; measures that disagree are said to."""
+    signs = {finding.helps for finding in evidence} - {None}
+    if len(signs) > 1:
+        lead = f"Whether context helps {name} depends on the measure"
+    elif signs:
+        lead = f"Context {'helps' if True in signs else 'harms'} {name}"
+    else:
+        lead = f"Context makes no difference to {name} that could not be chance"
+    return f"{lead}: {'; '.join(finding.text for finding in evidence)}."
 
 
 def _markdown(block: Block) -> str:

@@ -35,7 +35,8 @@ def page(report: Report) -> str:
         links.append('<a href="#documents">Documents</a>')
     if terms:
         links.append('<a href="#words">Words</a>')
-    verdict = f'<p class="verdict">{escape(report.verdict)}</p>' if report.verdict else ""
+    said = [*([report.verdict] if report.verdict else []), *report.answers]
+    verdict = "".join(f'<p class="verdict">{escape(sentence)}</p>' for sentence in said)
     remarks = "".join(f"<li>{escape(remark)}</li>" for remark in report.remarks)
     parts = [
         f"<header><h1>{escape(report.title)}</h1>{verdict}",

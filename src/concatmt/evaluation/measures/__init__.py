@@ -18,6 +18,7 @@ from concatmt.evaluation.measures.contrastive import ContrastiveMeasure
 from concatmt.evaluation.measures.generative import GenerativeMeasure
 from concatmt.evaluation.measures.perturbation import PerturbationMeasure
 from concatmt.evaluation.measures.quality import QualityMeasure
+from concatmt.evaluation.measures.swaps import SwapsMeasure
 from concatmt.evaluation.subjects import Deed, Subject
 from concatmt.evaluation.suite import Need, Suite
 from concatmt.settings import nearest
@@ -59,6 +60,7 @@ for _one in (
     QualityMeasure(),
     PerturbationMeasure(),
     ContextUseMeasure(),
+    SwapsMeasure(),
     AttentionMeasure(),
 ):
     register(_one)

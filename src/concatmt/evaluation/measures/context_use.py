@@ -17,7 +17,7 @@ from concatmt.corpus.parts import Part
 from concatmt.errors import UserError
 from concatmt.evaluation.charts import Line, line_plot
 from concatmt.evaluation.config import EvaluateConfig
-from concatmt.evaluation.findings import Picture, Prose, Section, Table
+from concatmt.evaluation.findings import Evidence, Picture, Prose, Section, Table
 from concatmt.evaluation.resampling import (
     Estimate,
     cluster_numbers,
@@ -90,6 +90,8 @@ class ContextUseMeasure:
                 runs[member.label] = {
                     (sentence.document, sentence.number): sentence for sentence in sentences
                 }
+                said = evidence(uses[-1], member.label, subject.name, text.name)
+                section.evidence.setdefault(subject.name, []).append(said)
                 tokens = f"p-cxmi-{len(files) + 1}.jsonl"
                 files[tokens] = "".join(
                     json.dumps(gain, ensure_ascii=False) + "\n" for gain in token_gains(sentences)
@@ -153,6 +155,23 @@ def context_use(sentences: Sequence[Sentence]) -> list[ContextUse]:
         )
         for place, amount in enumerate(amounts)
     ]
+
+
+def evidence(most: ContextUse, run: str, system: str, text: str) -> Evidence:
+    """What the largest amount of context does, in words; 0 in the interval is no telling."""
+    value, low, high = most.per_sentence.value, most.per_sentence.low, most.per_sentence.high
+    helps = None
+    interval = ""
+    if low is not None and high is not None:
+        helps = True if low > 0 else False if high < 0 else None
+        interval = f" [{low:+.2f}, {high:+.2f}]"
+    sentences = f"{most.context} sentence{'s' if most.context > 1 else ''}"
+    which = "" if run == system else f" ({run})"
+    words = (
+        f"a reference sentence of {text} gains {value:+.2f} nats{interval} from {sentences} of"
+        f" context{which}"
+    )
+    return Evidence(helps, words)
 
 
 def table(uses: Sequence[ContextUse]) -> Table:

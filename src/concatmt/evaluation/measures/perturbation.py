@@ -11,7 +11,7 @@ from concatmt.errors import UserError
 from concatmt.evaluation.accuracy import Figure, figures
 from concatmt.evaluation.charts import dot_plot
 from concatmt.evaluation.config import EvaluateConfig, Kind
-from concatmt.evaluation.findings import Block, Picture, Prose, Section
+from concatmt.evaluation.findings import Block, Evidence, Picture, Prose, Section, p_text
 from concatmt.evaluation.likelihood import likelihoods
 from concatmt.evaluation.measures.contrastive import (
     COMPACT,
@@ -66,6 +66,11 @@ class PerturbationMeasure:
             ]
             of_contexts = figures(contexts)
             section.blocks += _blocks(subject.name, of_contexts, contexts)
+            if "none" in config.contexts:
+                needy = next((one for one in of_contexts if one.kind == "context"), of_contexts[0])
+                names = [system.name for system in contexts]
+                said = evidence(needy, names, "items of the contrastive sets")
+                section.evidence[subject.name] = [said]
             log_probs = likelihoods(contexts)
             if log_probs:
                 section.blocks.append(likelihood_table(log_probs))
@@ -100,3 +105,20 @@ def _blocks(name: str, figures: Sequence[Figure], contexts: Sequence[System]) ->
         Picture(dot_plot(dots, names, "%")),
         compact_table(shown, contexts),
     ]
+
+
+def evidence(figure: Figure, contexts: Sequence[str], items: str) -> Evidence:
+    """Whether the true context is better than none, in words."""
+    levels = {name: one.value for name, one in zip(contexts, figure.accuracies, strict=True)}
+    difference = figure.differences[contexts.index("none")]
+    assert difference is not None
+    helps = difference.estimate.value < 0 if difference.survives else None
+    p_value = p_text(difference.adjusted)
+    words = (
+        f"it prefers the right one of {figure.count:,} {items} in {100 * levels['gold']:.1f}% with"
+        f" their context and in {100 * levels['none']:.1f}% without"
+        f" (p {p_value if p_value[0] == '<' else f'= {p_value}'})"
+    )
+    if "other" in levels:
+        words += f", in {100 * levels['other']:.1f}% with another document's"
+    return Evidence(helps, words)
