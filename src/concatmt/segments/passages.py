@@ -33,6 +33,7 @@ class Passage:
     tags: tuple[Tag, ...] = ()
     given: str | None = None  # its translation, if the file has one that is not to be touched
     target: str = ""  # the translation that stands in the file, touched or not
+    parts: tuple[tuple[int, int], ...] = ()  # segments of the text, if the file says what they are
     gap: bool = False
     new: bool = False  # is written even if the translation is the text itself
     before: str = ""  # written before and after the text if there is a translation
@@ -64,10 +65,11 @@ class Passages:
                 self._add(number, 0, len(passage.text), passage, passage.gap)
                 continue
             gap = passage.gap
-            for start, end in split(passage.text):
-                if _LETTER.search(passage.text, start, end):
-                    self._add(number, start, end, passage, gap)
-                    gap = False
+            for first, last in passage.parts or ((0, len(passage.text)),):
+                for start, end in split(passage.text[first:last]):
+                    if _LETTER.search(passage.text, first + start, first + end):
+                        self._add(number, first + start, first + end, passage, gap)
+                        gap = False
 
     def _add(self, number: int, start: int, end: int, passage: Passage, gap: bool) -> None:
         text = re.sub(r"\s+", " ", passage.text[start:end]).strip()

@@ -1,7 +1,7 @@
 """XLIFF 1.2 and 2.x: the segments of a translator's job, in order.
 
 A segment with an approved or final translation is context for the others and is not touched. Inline
-codes are tags. A missing target is written after its source.
+codes are tags. A missing target is written after its source; it gets the marks of <seg-source>.
 """
 
 from __future__ import annotations
@@ -14,22 +14,8 @@ from concatmt.segments.markup import Piece, as_one, escape, tagged_text, xml_enc
 from concatmt.segments.passages import Passage, Passages, Splitter
 from concatmt.segments.segment import Segment, Summary, Translated
 from concatmt.segments.spans import EncodedText
-
-# States of a target that a person has answered for (XLIFF 1.2 `state`, 2.x `state` of a segment).
-_FINAL = frozenset({"final", "signed-off", "translated", "reviewed"})
-
-
-@dataclass
-class _Unit:
-    """What was found of one trans-unit (1.2) or segment (2.x)."""
-
-    translatable: bool
-    approved: bool
-    indent_from: int  # end of what stands before <source>, to indent a new target alike
-    source: tuple[int, int] | None = None
-    target: tuple[int, int] | None = None
-    target_tag: tuple[int, int] | None = None  # the whole of <target/> if it is empty
-    source_end: int = 0
+from concatmt.segments.tags import Tag
+from concatmt.segments.xliff_units import Side, Unit, units
 
 
 class Xliff:
@@ -65,88 +51,74 @@ class Xliff:
         return sum(segment.given is not None for segment in self.segments)
 
 
-def _units(text: str, pieces: Sequence[Piece]) -> Iterator[_Unit]:
-    unit: _Unit | None = None
-    outer: list[bool] = [True]  # translate="no" of the elements around
-    depth_of: list[str] = []
-    for piece in pieces:
-        if piece.kind == "start":
-            if piece.name in ("trans-unit", "segment"):
-                state = piece.get("state") or ""
-                approved = piece.get("approved") == "yes" or state in _FINAL
-                unit = _Unit(_allowed(piece, outer), approved, piece.end)
-            elif unit is not None and piece.name == "source" and unit.source is None:
-                unit.source = (piece.end, piece.end)
-            elif unit is not None and piece.name == "target" and unit.target is None:
-                unit.approved = unit.approved or (piece.get("state") or "") in _FINAL
-                unit.target = (piece.end, piece.end)
-                if piece.empty:
-                    unit.target_tag = (piece.start, piece.end)
-            if not piece.empty:
-                outer.append(_allowed(piece, outer))
-                depth_of.append(piece.name)
-        elif piece.kind == "end":
-            outer.pop()
-            depth_of.pop()
-            inside_note = "note" in depth_of or "alt-trans" in depth_of or "matches" in depth_of
-            if unit is None or inside_note:
-                continue
-            if piece.name == "source" and unit.source and not unit.source_end:
-                unit.source = (unit.source[0], piece.start)
-                unit.source_end = piece.end
-            elif piece.name == "target" and unit.target and unit.target_tag is None:
-                unit.target = (unit.target[0], piece.start)
-                unit.target_tag = unit.target
-            elif piece.name in ("trans-unit", "segment"):
-                yield unit
-                unit = None
-
-
-def _allowed(piece: Piece, outer: Sequence[bool]) -> bool:
-    return outer[-1] if piece.get("translate") is None else piece.get("translate") != "no"
-
-
 def _passages(text: str, pieces: Sequence[Piece], prefix: str) -> Iterator[Passage]:
-    for unit in _units(text, pieces):
-        if unit.source is None:
-            continue
-        start, end = unit.source
-        plain, tags = tagged_text(text, _inside(pieces, start, end), start, end)
-        passage = Passage(start, end, plain, tuple(tags))
-        target = ""
-        if unit.target is not None:
-            a, b = unit.target
-            target, _ = tagged_text(text, _inside(pieces, a, b), a, b)
-            passage = replace(passage, target=target)
+    """What is to be translated, or given, unit by unit."""
+    writer = _Writer(text, pieces, prefix)
+    for unit in units(pieces):
+        source = unit.sides.get("seg-source")
+        if source is None or not source.marks:
+            source = unit.sides.get("source")
+        if source is not None:
+            yield from writer.unit(unit, source)
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Makes passages of units: where their translations go, and what is written around them."""
+
+    text: str
+    pieces: Sequence[Piece]
+    prefix: str  # of the namespace
+
+    def unit(self, unit: Unit, source: Side) -> Iterator[Passage]:
+        """One passage, or one for each marked segment whose place in the target is there."""
+        target = unit.sides.get("target")
+        marks = target.marks if target is not None else {}
+        if source.marks and set(source.marks) <= set(marks):
+            for number, mark in source.marks.items():
+                yield self._passage(unit, mark, marks[number], "mrk")
+        else:
+            yield self._passage(unit, source, target, "target")
+
+    def _passage(self, unit: Unit, source: Side, target: Side | None, name: str) -> Passage:
+        plain, tags = self._tagged(source.start, source.end)
+        passage = Passage(source.start, source.end, plain, tuple(tags), parts=self._parts(source))
+        if target is not None:
+            passage = replace(passage, target=self._tagged(target.start, target.end)[0])
         if not unit.translatable:
             # Nobody translates it, but what stands around it may refer to it.
-            yield replace(passage, given=target or plain)
-        elif target.strip() and unit.approved:
-            yield replace(passage, given=target)
-        elif unit.target_tag is not None and unit.target_tag == unit.target:
-            a, b = unit.target
-            yield replace(passage, start=a, end=b, new=text[a:b] != text[start:end])
-        elif unit.target_tag is not None:
-            tag = text[unit.target_tag[0] : unit.target_tag[1]]
-            opening = tag[:-2].rstrip() + ">"
-            yield replace(
-                passage,
-                start=unit.target_tag[0],
-                end=unit.target_tag[1],
-                new=True,
-                before=opening,
-                after=f"</{prefix}target>",
+            return replace(passage, given=passage.target or plain)
+        if unit.approved and passage.target.strip():
+            return replace(passage, given=passage.target)
+        if target is None:
+            end = unit.source_end
+            indent = self.text[unit.indent_from : self.text.index("<", unit.indent_from)]
+            opening = f"{indent}<{self.prefix}target>"
+            return self._new(passage, end, end, opening, "target")
+        if target.tag is not None:
+            opening = self.text[target.tag[0] : target.tag[1] - 2].rstrip() + ">"
+            return self._new(passage, *target.tag, opening, name)
+        a, b = target.start, target.end
+        new = self.text[a:b] != self.text[source.start : source.end]
+        return replace(passage, start=a, end=b, new=new)
+
+    def _new(self, passage: Passage, start: int, end: int, opening: str, name: str) -> Passage:
+        """A passage that is written with its element around."""
+        closing = f"</{self.prefix}{name}>"
+        return replace(passage, start=start, end=end, new=True, before=opening, after=closing)
+
+    def _tagged(self, start: int, end: int) -> tuple[str, list[Tag]]:
+        return tagged_text(self.text, _inside(self.pieces, start, end), start, end)
+
+    def _parts(self, source: Side) -> tuple[tuple[int, int], ...]:
+        """Where the marked segments stand in the plain text."""
+        return tuple(
+            (
+                len(self._tagged(source.start, mark.start)[0]),
+                len(self._tagged(source.start, mark.end)[0]),
             )
-        else:
-            indent = text[unit.indent_from : text.index("<", unit.indent_from)]
-            yield replace(
-                passage,
-                start=unit.source_end,
-                end=unit.source_end,
-                new=True,
-                before=f"{indent}<{prefix}target>",
-                after=f"</{prefix}target>",
-            )
+            for mark in source.marks.values()
+        )
 
 
 def _inside(pieces: Sequence[Piece], start: int, end: int) -> list[Piece]:

@@ -170,6 +170,77 @@ def test_codes_in_a_unit_are_never_text_and_go_with_their_words() -> None:
     assert out.count("<![CDATA[") == 1
 
 
+SEGMENTED = """<xliff version="1.2"><file><body>
+ <trans-unit id="1">
+  <source>Dr. No <g id="5">left. She</g> saw him, 12. 13.</source>
+  <seg-source><mrk mtype="seg" mid="0">Dr. No <g id="5">left.</g></mrk> <mrk mtype="seg" mid="1"><g id="5">She</g> saw him,</mrk> <mrk mtype="seg" mid="2">12. 13.</mrk></seg-source>{}
+  <alt-trans><source>Alt.</source><target>Autre.</target></alt-trans>
+ </trans-unit>
+ <trans-unit id="2"><source>Last.</source></trans-unit>
+</body></file></xliff>
+"""  # noqa: E501
+
+
+def test_a_new_target_gets_the_marks_of_the_segmented_source() -> None:
+    file = Xliff(SEGMENTED.format("").encode(), "a.xlf", split)
+    assert sentences(file) == ["Dr. No left.", "She saw him,", "Last."]
+    assert marked(file).decode() == SEGMENTED.format(
+        '\n  <target><mrk mtype="seg" mid="0">xDr. xNo <g id="5">xleft.</g></mrk> <mrk mtype="seg"'
+        ' mid="1"><g id="5">xShe</g> xsaw xhim,</mrk> <mrk mtype="seg" mid="2">12. 13.</mrk>'
+        "</target>"
+    ).replace("Last.</source>", "Last.</source><target>xLast.</target>")
+
+
+def test_marked_segments_of_a_target_are_filled_one_by_one() -> None:
+    target = (
+        '<target><mrk mtype="seg" mid="1">Elle</mrk>, <mrk mtype="seg" mid="0"/>'
+        '<mrk mtype="seg" mid="2">12</mrk></target>'
+    )
+    file = Xliff(SEGMENTED.format(target).encode(), "a.xlf", split)
+    assert sentences(file) == ["Dr. No left.", "She saw him,", "Last."]
+    out = marked(file).decode()
+    assert (
+        '<target><mrk mtype="seg" mid="1"><g id="5">xShe</g> xsaw xhim,</mrk>, <mrk mtype="seg"'
+        ' mid="0">xDr. xNo <g id="5">xleft.</g></mrk><mrk mtype="seg" mid="2">12</mrk></target>'
+    ) in out
+    assert file.pairs[:3] == [("Dr. No left.", ""), ("She saw him,", "Elle"), ("12. 13.", "12")]
+
+
+def test_marked_segments_of_an_approved_target_are_given_one_by_one() -> None:
+    target = (
+        '<target><mrk mtype="seg" mid="0">Il partit.</mrk> <mrk mtype="seg" mid="1">Elle le vit,'
+        '</mrk> <mrk mtype="seg" mid="2">12. 13.</mrk></target>'
+    )
+    text = SEGMENTED.format(target).replace('id="1">\n', 'id="1" approved="yes">\n', 1)
+    file = Xliff(text.encode(), "a.xlf", split)
+    assert [(s.text, s.given) for s in file.segments] == [
+        ("Dr. No left.", "Il partit."),
+        ("She saw him,", "Elle le vit,"),
+        ("12. 13.", "12. 13."),
+        ("Last.", None),
+    ]
+    assert marked(file).decode() == text.replace(
+        "Last.</source>", "Last.</source><target>xLast.</target>"
+    )
+
+
+def test_a_target_without_marks_is_written_again_with_them() -> None:
+    file = Xliff(SEGMENTED.format("<target>Rien</target>").encode(), "a.xlf", split)
+    out = marked(file).decode()
+    assert "Rien" not in out
+    assert out.count('<mrk mtype="seg" mid="1"><g id="5">') == 2
+
+
+def test_the_target_of_a_match_is_not_the_units() -> None:
+    text = (
+        '<xliff version="1.2"><trans-unit id="1"><source>Hi.</source><alt-trans><target'
+        ' state="final">Salut.</target></alt-trans></trans-unit></xliff>'
+    )
+    file = Xliff(text.encode(), "a.xlf", split)
+    assert [(s.text, s.given) for s in file.segments] == [("Hi.", None)]
+    assert "<source>Hi.</source><target>xHi.</target><alt-trans>" in marked(file).decode()
+
+
 def test_a_second_translation_by_the_same_words_changes_nothing() -> None:
     once = identity(Xliff(XLIFF_1.encode(), "a.xlf", split))
     assert identity(Xliff(once, "a.xlf", split)) == once
