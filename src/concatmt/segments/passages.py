@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from concatmt.segments.segment import Segment, Summary, Translated
-from concatmt.segments.spans import replaced
+from concatmt.segments.spans import line_end_of, replaced
 from concatmt.segments.tags import Exchange, Tag, exchanged, written
 
 Splitter = Callable[[str], list[tuple[int, int]]]
@@ -58,6 +58,7 @@ class Passages:
         self.text = text
         self.passages = passages
         self.escape = escape
+        self._line_end = line_end_of(text)
         self.segments: list[Segment] = []
         self._sentences: list[tuple[int, int, int]] = []  # passage, start, end
         for number, passage in enumerate(passages):
@@ -102,14 +103,13 @@ class Passages:
             return passage.render(text, tags)
         if passage.width is None:
             return written(text, tags, self.escape)
-        new_line = "\r\n" if "\r\n" in self.text else "\n"
         text = re.sub(r"\s", " ", text)
         breaks: dict[int, str] = {}
         line_start, last_space = 0, None
         room = passage.width
         for match in re.finditer(r" |$", text):
             if match.start() - line_start > room and last_space is not None:
-                breaks[last_space] = new_line + passage.indent
+                breaks[last_space] = self._line_end + passage.indent
                 line_start, room = last_space + 1, passage.width - len(passage.indent)
             last_space = match.start() if match.group() else None
         return written(text, tags, self.escape, breaks)

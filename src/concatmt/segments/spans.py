@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from concatmt.errors import UserError
 
@@ -30,12 +31,10 @@ class EncodedText:
     head: int = 0  # so many characters stand before a piece for its reader and are not written
     lines_before: int = 0  # of the file, less those of the head
 
-    @property
+    @cached_property
     def line_end(self) -> str:
         """How its lines end."""
-        if "\n" not in self.text and "\r" in self.text:
-            return "\r"
-        return "\r\n" if "\r\n" in self.text else "\n"
+        return line_end_of(self.text)
 
     @classmethod
     def read(cls, data: bytes, name: str, encoding: str | None = None) -> EncodedText:
@@ -65,6 +64,13 @@ class EncodedText:
         except UnicodeEncodeError:
             return False
         return True
+
+
+def line_end_of(text: str) -> str:
+    """How the lines of a text end."""
+    if "\n" not in text and "\r" in text:
+        return "\r"
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def decoded(blocks: Iterable[bytes], name: str, encoding: str) -> Iterator[str]:
