@@ -4,6 +4,7 @@ Which windows share a batch depends on their lengths alone, and each batch runs 
 the number of threads changes nothing but the time. Does not know documents.
 """
 
+import math
 from collections.abc import Sequence
 
 from concatmt.decoding.config import PoolConfig, SearchConfig
@@ -12,6 +13,8 @@ from concatmt.decoding.hypotheses import Hypothesis, Window
 from concatmt.decoding.search import Search
 from concatmt.decoding.term_search import TermSearch
 from concatmt.decoding.threads import in_threads
+
+WORTH_TWO_THREADS = 8  # items; of fewer, the longest takes about as long alone as all together
 
 
 def translate_windows(
@@ -37,11 +40,17 @@ def translate_windows(
 
 
 def plan(costs: Sequence[int], pool: PoolConfig) -> list[list[int]]:
-    """Which items share a batch: the longest first, so that what is left to wait for is short."""
+    """Which items share a batch: the longest first, so that what is left to wait for is short.
+
+    A batch that has half of all costs is full, so that a second thread has work too.
+    """
+    half = sum(costs) / 2 if len(costs) >= WORTH_TWO_THREADS else math.inf
     batches: list[list[int]] = []
+    room, cost = 0, 0.0  # of the last batch
     for i in sorted(range(len(costs)), key=lambda i: (-costs[i], i)):
-        room = max(1, min(pool.windows, pool.tokens // costs[batches[-1][0]])) if batches else 0
-        if not batches or len(batches[-1]) >= room:
+        if not room or cost >= half:
             batches.append([])
+            room, cost = max(1, min(pool.windows, pool.tokens // costs[i])), 0
         batches[-1].append(i)
+        room, cost = room - 1, cost + costs[i]
     return batches

@@ -25,7 +25,6 @@ from concatmt.signature import Signature, Value
 from concatmt.text.pipeline import TextPipeline
 
 GROUP = 128  # documents that are translated side by side in `prefix`, or take turns, at most
-SMALL_GROUP = 5  # documents, from which on a group is worth a thread of its own
 DOCUMENTS_AT_A_TIME = 256
 FEW = 8  # documents, up to which they are cut into pieces
 SENTENCES_IN_SIGHT = 32  # of a stream whose sentences do not depend on each other
@@ -163,10 +162,10 @@ class Translator:
             return self._independently(passages)
         if len(passages) <= FEW:
             return self._by_pieces(passages)
-        # The longest begin, and every group has its share of them. There are two if possible,
-        # for two threads; how many must not depend on the machine.
+        # The longest begin, and every group has its share of them. There are at least two, for two
+        # threads; how many must not depend on the machine.
         order = sorted(range(len(passages)), key=lambda i: (-len(passages[i].source), i))
-        count = max(-(-len(order) // GROUP), min(2, len(order) // SMALL_GROUP))
+        count = max(2, -(-len(order) // GROUP))
         groups = [order[first::count] for first in range(count)]
 
         def run(group: list[int]) -> tuple[list[list[Translation]], Report]:
@@ -203,7 +202,7 @@ class Translator:
     @property
     def _independent(self) -> bool:
         """Whether no sentence needs the translation of another."""
-        return self.config.mode == "redecode" or self.config.target_context != "own"
+        return not self._forces or self.config.target_context == "gold"
 
     def _independently(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
         """All windows of all passages in one pool."""
@@ -252,7 +251,8 @@ class Translator:
     @property
     def _forces(self) -> bool:
         """Whether translations of the context are forced."""
-        return self.config.mode == "prefix" and self.config.target_context != "none"
+        config = self.config
+        return config.mode == "prefix" and config.target_context != "none" and self.context > 0
 
     def _settled(self, passage: Passage, place: int) -> Translation | None:
         text = passage.settled(place)
@@ -326,7 +326,7 @@ class Translator:
 
     def _gold(self, passage: Passage, place: int) -> list[int]:
         """The target context that is given for later sentences: nothing, but for `gold`."""
-        if self.config.mode == "redecode" or self.config.target_context == "none":
+        if not self._forces:
             return []
         if passage.gold is None:
             raise UserError("target context 'gold': no translations are given with the document")

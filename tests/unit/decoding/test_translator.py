@@ -2,7 +2,10 @@
 
 import io
 import random
+import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +17,7 @@ from concatmt.decoding.inputs import read_parts
 from concatmt.decoding.job import Job, translate_stream
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.outputs import Writer
-from concatmt.decoding.translation import Report
+from concatmt.decoding.translation import Passage, Report
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
 from concatmt.progress import progress
@@ -69,6 +72,39 @@ def test_a_search_stops_by_the_rule_of_its_mode_or_the_one_that_is_chosen(
             rules[stop] = [one.score for one in chosen.translate_document(DOCUMENT)]
         own = [one.score for one in make(model_folder, config).translate_document(DOCUMENT)]
         assert own == rules["likely" if config.mode == "prefix" else "certain"]
+
+
+def test_without_context_the_sentences_of_a_document_are_searched_together(
+    model_folder: Path,
+) -> None:
+    alone = make(model_folder, QUICK.model_copy(update={"context": 0}))
+    sentences = [DOCUMENT[i % 4][i % 3 :] for i in range(30)]
+    passage = Passage([*sentences, "", sentences[0]], given=[None] * 30 + [None, "Fest."])
+    (found,), report = alone.translate_passages([passage])
+    assert report.guessed == report.searches == 0  # no guesses where nothing depends on another
+    assert [one.text for one in found[30:]] == ["", "Fest."]
+    for sentence, one in zip(sentences, found, strict=False):
+        (wanted,) = alone.translate_document([sentence])
+        assert one.text == wanted.text
+        assert one.score == pytest.approx(wanted.score, abs=1e-4)
+
+
+def test_nine_documents_are_enough_for_two_threads(model_folder: Path) -> None:
+    class Watched(Translator):
+        def _side_by_side(self, passages: Sequence[Passage]) -> Any:
+            threads.add((self.config.pool.threads, threading.get_ident()))
+            return super()._side_by_side(passages)
+
+    loaded = LoadedModel.load(model_folder)
+    found, threads = [], set[tuple[int, int]]()
+    for count in (1, 2):
+        config = QUICK.model_copy(update={"pool": PoolConfig(threads=count)})
+        translator = Watched(loaded.engine, loaded.text, config)
+        passages = [Passage(DOCUMENT[: 1 + i % 4]) for i in range(9)]
+        documents, _ = translator.translate_passages(passages)
+        found.append([[(one.text, one.score) for one in of] for of in documents])
+    assert found[0] == found[1]
+    assert [sum(on == count for on, _ in threads) for count in (1, 2)] == [1, 2]
 
 
 def test_empty_sentences_are_context_to_nobody(model_folder: Path) -> None:
