@@ -1,7 +1,7 @@
-"""The verbs as functions: what `concatmt VERB` does, for scripts and notebooks.
+"""The Python API: one function for each verb of `concatmt`, for scripts and notebooks.
 
-Each takes what its verb takes, paths and settings, and returns objects instead of printing. Bad
-input is a `UserError` with one line. Users take these from the package: `concatmt.prepare`.
+Each takes what its verb takes (paths and settings) and returns objects instead of printing. Bad
+input is a `UserError` with one line. Import them from the package: `concatmt.prepare`.
 """
 
 import warnings
@@ -41,10 +41,10 @@ def prepare(
     text: str | Path | None = None,
     workers: int | None = None,
 ) -> Store:
-    """Turn parallel documents into a vocabulary and a store, which is written to `output`.
+    """Turn parallel documents into a vocabulary and a store in `output`.
 
-    `text` is a store or a model whose text pipeline is used; by default one is learnt. `workers`
-    are processes, by default one for each core.
+    `text` is a store or a model whose text pipeline to use; by default one is learnt. `workers`
+    is the number of processes, by default one per core.
     """
     store, report = prepare_and_report(
         config, output, settings=settings, text=text, workers=workers
@@ -62,7 +62,7 @@ def prepare_and_report(
     text: str | Path | None = None,
     workers: int | None = None,
 ) -> tuple[Store, PrepareReport]:
-    """As `prepare`, with what happened on the way: what was mended and what was dropped."""
+    """Like `prepare`, but also return a report of what was repaired and dropped."""
     corpus, text_settings = load_settings(Config, config, settings).to_prepare()
     pipeline = None
     if text is not None:
@@ -83,14 +83,14 @@ def train(
 ) -> Path:
     """Train a system on a store; returns the model directory, inside the run directory `output`.
 
-    `init` is a model directory to start from, whose sizes are taken (with the preset `finetune`).
-    Called again with the same arguments, it goes on where it was interrupted.
+    `init` is a model directory to start from, with its sizes (use the preset `finetune`).
+    Called again with the same arguments, it resumes where it was interrupted.
     """
     chosen = load_settings(Config, config, settings)
     start = None if init is None else Path(init)
     task = make_task(Path(data), parse_system(system), chosen.model, chosen.training, seed, start)
     if not _train(task, Path(output), translate_samples):
-        raise UserError(f"{output}: stopped before the end; train again to go on")
+        raise UserError(f"{output}: stopped before the end; train again to resume")
     return Run(Path(output)).model
 
 
@@ -102,11 +102,11 @@ def score(
     int8: bool = False,
     pool: PoolConfig | None = None,
 ) -> list[SentenceScore]:
-    """Log-probabilities of given translations: of each token of each sentence.
+    """Return the log-probability of each token of given translations.
 
-    A document is a pair of lists, its sentences and their translations. `context` is how many
-    sentences before a sentence the model sees, by default all that it was made for; several
-    amounts are scored one by one.
+    A document is a pair of lists, sentences and translations. `context` is how many
+    preceding sentences the model sees, by default all that it was trained for; several
+    amounts are scored in turn.
     """
     loaded = LoadedModel.load(Path(model), int8)
     if context is None:
@@ -125,12 +125,12 @@ def evaluate(
     settings: Changes = (),
     documents: str | Path | None = None,
 ) -> "Report":
-    """Measure models on test sets; the others are compared with the first.
+    """Evaluate models on test sets and compare the others with the first.
 
-    `systems` are training runs or model directories, in a dictionary with their names; several
-    runs of one name are its seeds. `on` and `documents` are as on the command line. `output` keeps
-    what was scored and translated, and gets the report, as a page too. `settings` are those of
-    `EvaluateConfig`, as {"measures": ["quality"]}.
+    `systems` are training runs or model directories, or a dictionary of names to them; several
+    runs under one name are its seeds. `on` and `documents` are as on the command line. `output`
+    keeps scores and translations, and receives the report. `settings` are those of
+    `EvaluateConfig`, such as {"measures": ["quality"]}.
     """
     from concatmt.evaluation.config import EvaluateConfig
     from concatmt.evaluation.evaluate import evaluate_models, write_report
@@ -158,7 +158,7 @@ def convert(
 ) -> Path:
     """Turn a pretrained model into a model directory, or with `to` a model directory into another.
 
-    `settings` are those of imports, as {"system": "s4to4+cd"}. Returns the folder that was written.
+    `settings` apply to imports, such as {"system": "s4to4+cd"}. Returns the folder written.
     """
     from concatmt.conversion.config import ImportConfig
     from concatmt.conversion.convert import convert_in, convert_out
@@ -176,7 +176,7 @@ def _listed(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
 
 
 def _part(number: int, source: Sequence[str], target: Sequence[str]) -> Part:
-    # A string is a sequence of strings too: its letters would be scored one by one.
+    # A string is also a sequence of strings: its letters would be scored as sentences.
     if isinstance(source, str) or isinstance(target, str):
         raise UserError(f"document {number}: give lists of sentences, not strings")
     if len(source) != len(target):

@@ -1,8 +1,8 @@
-"""Writing so that nothing is ever half written, and hashing what was written.
+"""Writes files and folders atomically, and hashes them.
 
 A file or folder is made under a temporary name beside its place and renamed when complete, so a
 crash, a full disk or a kill leaves either the old content or the new. Temporary names are never
-used twice, and a writer holds a lock on what it makes: what has no lock was left by a dead one.
+used twice, and a writer locks what it makes: without a lock, its writer is dead.
 """
 
 import ctypes
@@ -55,19 +55,19 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether `path` is a device, a pipe or the like, which is written to and never replaced."""
+    """Whether `path` is a device, a pipe or the like, which is written to rather than replaced."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager
 def open_stream(path: Path) -> Iterator[TextIO]:
-    """Open a device or pipe for text that is written bit by bit."""
+    """Open a device or pipe for text written bit by bit."""
     with _named(path), path.open("w", encoding="utf-8", newline="\n") as file:
         yield file
 
 
 def followed(path: Path) -> Path:
-    """Where a link leads to; everything else is itself."""
+    """The target of a link; any other path itself."""
     try:
         return path.resolve() if path.is_symlink() else path
     except RuntimeError as error:  # a link to itself
@@ -76,7 +76,7 @@ def followed(path: Path) -> Path:
 
 @contextmanager
 def _through(path: Path) -> Iterator[Path]:
-    """Write to a device or FIFO when the content is complete: it cannot be replaced."""
+    """Write to a device or FIFO once the content is complete, as it cannot be replaced."""
     if path.is_dir():
         raise UserError(f"{path}: is a folder; choose a file")
     with tempfile.TemporaryDirectory() as folder:
@@ -90,8 +90,8 @@ def _through(path: Path) -> Iterator[Path]:
 def atomic_folder(path: Path, marker: str | None) -> Iterator[Path]:
     """Yield a temporary folder; when the block ends well it takes the place of `path`.
 
-    An existing folder is replaced only if it is one of ours, that is, if it holds `marker`; None
-    if it is ours whatever it holds.
+    An existing folder is replaced only if it contains `marker`, that is, if it is ours; None
+    means that it may be replaced whatever it contains.
     """
     path = followed(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def _replaceable(path: Path, marker: str) -> bool:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder; a kill leaves it whole or under a name that nobody reads."""
+    """Remove a folder; a kill leaves it whole or under an unused name."""
     temporary = _temporary_name(path)
     with _locked(path):
         path.rename(temporary)
@@ -125,7 +125,7 @@ def remove_folder(path: Path) -> None:
 
 
 def remove_leftovers(folder: Path, name: str | None = None) -> None:
-    """Remove temporary files and folders of dead processes in `folder`, all or those of `name`."""
+    """Remove what dead processes left in `folder`: all of it, or only that for `name`."""
     pattern = re.compile(rf"\.{'.+' if name is None else re.escape(name)}\.[0-9a-f]+\.tmp")
     for path in folder.iterdir():
         if not pattern.fullmatch(path.name) or path.is_symlink():
@@ -138,7 +138,7 @@ def remove_leftovers(folder: Path, name: str | None = None) -> None:
 
 
 def recover(path: Path) -> None:
-    """Put back a folder whose writer was killed just before it put the new one in its place."""
+    """Restore a folder whose writer was killed just before moving the new one into place."""
     if not path.parent.is_dir():
         return
     pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]+\.old")
@@ -149,7 +149,7 @@ def recover(path: Path) -> None:
             if free and path.exists():
                 shutil.rmtree(old, ignore_errors=True)
             elif free:
-                with suppress(OSError):  # a folder that may only be read: it stays as it is
+                with suppress(OSError):  # a read-only folder: leave it as it is
                     old.rename(path)
 
 
@@ -168,8 +168,8 @@ def _make(path: Path, folder: bool) -> tuple[Path, int]:
         try:
             held = os.open(temporary, os.O_RDONLY if folder else os.O_RDWR)
         except FileNotFoundError:
-            continue  # taken for a leftover in the moment in which it had no lock
-        # Another writer may be looking whether it is a leftover. Some disks have no locks at all.
+            continue  # removed as a leftover just before it was locked
+        # Another writer may be checking whether it is a leftover. Some disks have no locks.
         if (lock(held) or attempt >= ATTEMPTS) and is_at(held, temporary):
             return temporary, held
         os.close(held)
@@ -178,7 +178,7 @@ def _make(path: Path, folder: bool) -> tuple[Path, int]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[bool]:
-    """Try to lock a file or folder that exists; whether this succeeded."""
+    """Try to lock a file or folder that exists; yields whether this succeeded."""
     try:
         held = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
@@ -191,7 +191,7 @@ def _locked(path: Path) -> Iterator[bool]:
 
 
 def _put_in_place(temporary: Path, path: Path) -> None:
-    """Give the new folder its name; the old one, if there is one, is removed."""
+    """Move the new folder into place and remove the old one, if any."""
     if not path.is_dir() or not any(path.iterdir()):
         temporary.rename(path)
     elif not _exchange(temporary, path):
@@ -203,7 +203,7 @@ def _put_in_place(temporary: Path, path: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names at once, where the system can; False where it cannot."""
+    """Swap two names atomically; False where the system cannot."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):
@@ -215,7 +215,7 @@ def _exchange(one: Path, other: Path) -> bool:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Say which output an error concerns: a failed write, as on a full disk, does not know."""
+    """Add the output's path to errors that lack it, such as a full disk."""
     try:
         yield
     except OSError as error:
@@ -227,21 +227,21 @@ def _named(path: Path) -> Iterator[None]:
 def write_text(path: Path, text: str) -> None:
     r"""Write `text` to `path` atomically, as UTF-8 with plain newlines.
 
-    Names of files may have bytes that are no characters: these become their numbers, \udcff.
+    File names may contain bytes that are not characters: these are written as \udcff.
     """
     with atomic_file(path) as temporary:
         temporary.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` to `path` atomically as readable JSON, keys in the order they have."""
+    """Write `value` to `path` atomically as readable JSON, keys in their order."""
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    # What would be half of a surrogate pair in JSON is spelt out: it can be read again, as text.
+    # A lone surrogate is spelt out as text, so that the file can be read again.
     write_text(path, re.sub("[\ud800-\udfff]", lambda half: rf"\\u{ord(half[0]):x}", text))
 
 
 def read_json(path: Path, what: str) -> Any:
-    """Read JSON from `path`; `what` names the thing it should be, for the error message."""
+    """Read JSON from `path`; `what` says what it should be, for error messages."""
     if not path.parent.exists():
         recover(path.parent)
     try:
@@ -251,12 +251,12 @@ def read_json(path: Path, what: str) -> Any:
         raise UserError(f"{path.parent}: not a {what}: it has no {path.name}") from error
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise UserError(
-            f"{path}: damaged: not valid JSON ({error}); make the {what} anew"
+            f"{path}: damaged: not valid JSON ({error}); make the {what} again"
         ) from error
 
 
 def check_regular(path: Path) -> None:
-    """Refuse what could be read for ever, as a FIFO or a device; a missing file passes."""
+    """Refuse a FIFO or a device, which could be read for ever; a missing file passes."""
     if path.exists() and not path.is_file():
         raise UserError(f"{path}: not a regular file")
 

@@ -1,4 +1,4 @@
-"""Reading JSON that somebody else wrote. Does not know what it says."""
+"""Parses JSON from outside, so that anything wrong with it is one kind of error."""
 
 import json
 import re
@@ -8,10 +8,10 @@ SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text; whatever is wrong with it is a JSONDecodeError.
+    """Parse a JSON text; anything wrong with it raises JSONDecodeError.
 
-    Python's own reader gives other errors for deep nesting and very long integers, and lets half of
-    a surrogate pair pass, which no file can be written with.
+    Python's own parser raises other errors for deep nesting and very long integers, and accepts
+    lone surrogates, which cannot be written to a file.
     """
     try:
         value = json.loads(text)
@@ -20,7 +20,7 @@ def parse_json(text: str) -> Any:
     except RecursionError as error:
         raise json.JSONDecodeError("nested too deeply", text, 0) from error
     except ValueError as error:
-        raise json.JSONDecodeError("a number of too many digits", text, 0) from error
+        raise json.JSONDecodeError("a number with too many digits", text, 0) from error
     if lone := SURROGATE.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode()

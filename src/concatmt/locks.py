@@ -1,6 +1,6 @@
-"""Locks that end with their process, however it ends: how a live writer is told from a dead one.
+"""File locks that end with their process, to tell a live writer from a dead one.
 
-A process id says nothing: in a container every start has the same one. Knows no formats.
+A process id would not do: in a container every start has the same one.
 """
 
 import fcntl
@@ -21,9 +21,9 @@ def lock(descriptor: int) -> bool:
 
 
 def lock_file(path: Path, patience: float = 0.0) -> int | None:
-    """Lock the file `path`, which is made if need be; its descriptor, or None if it is taken.
+    """Lock the file `path`, created if necessary; returns its descriptor, or None if it is taken.
 
-    Closing the descriptor gives the lock back. `patience`: how many seconds to try for.
+    Closing the descriptor releases the lock. `patience` is how many seconds to keep trying.
     """
     end = time.monotonic() + patience
     while True:
@@ -37,10 +37,10 @@ def lock_file(path: Path, patience: float = 0.0) -> int | None:
             time.sleep(RETRY_SECONDS)
             continue
         except OSError:
-            return descriptor  # a disk without locks: go on as one does without them
+            return descriptor  # a disk without locks: carry on without one
         if is_at(descriptor, path):
             return descriptor
-        os.close(descriptor)  # its holder removed it when he left: lock the one that is there now
+        os.close(descriptor)  # its holder removed it on exit: lock the file that is there now
 
 
 def is_locked(path: Path) -> bool:
@@ -56,7 +56,7 @@ def is_locked(path: Path) -> bool:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether `path` still is what was opened."""
+    """Whether `path` is still the file that was opened."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

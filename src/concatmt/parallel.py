@@ -1,4 +1,4 @@
-"""Work on a stream of inputs with several processes, results in order, memory bounded."""
+"""Maps a stream of inputs over several processes, in order and in bounded memory."""
 
 import os
 import sys
@@ -21,8 +21,8 @@ B = TypeVar("B")
 def map_in_order(job: Callable[[A], B], inputs: Iterator[A], workers: int) -> Iterator[B]:
     """Results of `job` for each input, in order, from `workers` processes.
 
-    At most two inputs per process are under way, so a stream of any length is worked on in
-    constant memory. A single input does not start any process.
+    At most two inputs per process are in progress, so a stream of any length is processed in
+    constant memory. A single input starts no process.
     """
     head = list(islice(inputs, 2))
     if len(head) < 2 or workers == 1:
@@ -36,7 +36,7 @@ def map_in_order(job: Callable[[A], B], inputs: Iterator[A], workers: int) -> It
                 if len(waiting) >= 2 * workers:
                     yield waiting.popleft().result()
                 with _without_main():
-                    waiting.append(pool.submit(job, item))  # which may start a process
+                    waiting.append(pool.submit(job, item))  # this may start a process
             while waiting:
                 yield waiting.popleft().result()
         finally:
@@ -46,10 +46,10 @@ def map_in_order(job: Callable[[A], B], inputs: Iterator[A], workers: int) -> It
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Start processes that do not import the program that runs here.
+    """Start processes that do not import the main program.
 
-    They would otherwise run a script again that has no `if __name__ == "__main__":`, and nothing
-    that they work with comes from it.
+    Otherwise they would rerun a script without `if __name__ == "__main__":`; nothing
+    that they need comes from it.
     """
     program = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -60,7 +60,7 @@ def _without_main() -> Iterator[None]:
 
 
 def count_from_environment(name: str, default: str) -> int:
-    """A number that a launcher such as torchrun tells in the environment."""
+    """A number that a launcher such as torchrun sets in the environment."""
     value = os.environ.get(name, default)
     if not value.isdecimal():
         raise UserError(f"{name}={value}: expected a number, as torchrun sets it; unset it")

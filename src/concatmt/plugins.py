@@ -1,8 +1,8 @@
-"""Plug-ins: Python modules or files of users that register encodings, formats and measures.
+"""Loads plug-ins: users' modules or files that register encodings, formats and measures.
 
-A plug-in is imported, and calls `register` of what it adds to. It is named on the command line
-(`--plugin`), in the environment (which the processes that a command starts inherit), or by an
-installed package, as an entry point. Does not know what can be registered.
+A plug-in is imported and calls a `register` function. It is named on the command line
+(`--plugin`), in the environment (which child processes inherit), or by an
+installed package, as an entry point. Does not know what plug-ins register.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ from types import ModuleType
 from concatmt.errors import UserError
 
 GROUP = "concatmt.plugins"  # of entry points
-VARIABLE = "CONCATMT_PLUGINS"  # names with os.pathsep between, as in PATH
+VARIABLE = "CONCATMT_PLUGINS"  # names separated by os.pathsep, as in PATH
 
 _loaded: dict[str, ModuleType | None] = {}
 _importing: list[str] = []  # names of the plug-ins that are being imported
 
 
 def load_plugins(names: Sequence[str] = ()) -> None:
-    """Import the plug-ins that are named here, in the environment and by installed packages."""
+    """Import the plug-ins named here, in the environment and by installed packages."""
     for point in importlib.metadata.entry_points(group=GROUP):
         if point.name not in _loaded:
             _loaded[point.name] = None
@@ -37,9 +37,9 @@ def load_plugins(names: Sequence[str] = ()) -> None:
 
 
 def load_plugin(name: str | Path) -> None:
-    """Import a plug-in, once: the path of a file, or the name of a module.
+    """Import a plug-in once, from a file or by module name.
 
-    Processes that are started from now on load it too.
+    Processes started from now on load it too.
     """
     given = str(name)
     is_file = given.endswith(".py") or os.sep in given
@@ -55,7 +55,7 @@ def load_plugin(name: str | Path) -> None:
 
 
 def origin() -> str | None:
-    """The plug-in that is being imported: the one whose `register` is called; None: our own."""
+    """The plug-in being imported, which is calling `register`; None for our own code."""
     return _importing[-1] if _importing else None
 
 
@@ -67,7 +67,7 @@ def _importing_as(name: str) -> Iterator[None]:
     except UserError as error:
         raise UserError(f"plug-in {name}: {error}") from error
     except Exception as error:
-        # Whatever a user's file does wrong is theirs to mend, and the place in it says where.
+        # Any error in a user's file is the user's to fix; the message says where.
         message = f"plug-in {name}: {type(error).__name__}: {error}"
         raise UserError(f"{message}; --debug shows where") from error
     finally:
@@ -75,7 +75,7 @@ def _importing_as(name: str) -> Iterator[None]:
 
 
 def _import_file(path: Path) -> ModuleType:
-    """A file under a name of its own, by which its classes can be sent between processes."""
+    """Import a file under a unique name, so that its classes can be pickled."""
     name = f"concatmt_plugin_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None

@@ -1,9 +1,9 @@
-"""What is known of the processor; keeps oneDNN off instructions that it lacks.
+"""Examines the processor, and keeps oneDNN from using instructions that it lacks.
 
 oneDNN is torch's library for int8, bfloat16 and, where it is faster, float32. Some virtual machines
 announce AMX but have no tile for it: its first product in int8 or bfloat16 kills the process by an
-illegal instruction (oneDNN's issue 5689, mended by its pull request 5801 in the same way; torch
-2.13 has an older oneDNN). Asked before oneDNN's first product of any kind; does not know torch.
+illegal instruction (oneDNN's issue 5689, fixed by its pull request 5801 in the same way; torch
+2.13 has an older oneDNN). Runs before oneDNN's first product; does not know torch.
 """
 
 import ctypes
@@ -14,18 +14,18 @@ from pathlib import Path
 
 LIMIT = "ONEDNN_MAX_CPU_ISA"
 BEST_WITHOUT_TILES = "AVX512_CORE_FP16"  # the level below AMX
-# eax = palettes of tiles that there are: CPUID leaf 0x1d, sub-leaf 0. No library asks for that.
+# eax = number of tile palettes: CPUID leaf 0x1d, sub-leaf 0. No library reads that.
 READ_PALETTES = bytes.fromhex("53 b81d000000 31c9 0fa2 5b c3")
 
 
 def avoid_missing_tiles(processor: Path = Path("/proc/cpuinfo")) -> None:
-    """Limit oneDNN if this processor announces tiles and has none; a user's limit stays."""
+    """Limit oneDNN if this processor announces tiles and has none; keep a user's limit."""
     if LIMIT not in os.environ and _announces_tiles(processor) and _palettes() == 0:
         os.environ[LIMIT] = BEST_WITHOUT_TILES
 
 
 def name_of_processor(processor: Path = Path("/proc/cpuinfo")) -> str:
-    """Its name and model, as far as the system says."""
+    """The processor's name and model, as far as the system reports them."""
     if not processor.is_file():
         return platform.processor() or platform.machine()
     wanted = ("model name", "cpu family", "model", "stepping", "CPU implementer", "CPU part")
@@ -39,7 +39,7 @@ def name_of_processor(processor: Path = Path("/proc/cpuinfo")) -> str:
 
 
 def multiplies_bfloat16(processor: Path = Path("/proc/cpuinfo")) -> bool:
-    """Whether this processor has instructions for products in bfloat16, as far as one can see."""
+    """Whether this processor has instructions for products in bfloat16, as far as it reports."""
     return _announces("avx512_bf16", processor)
 
 
@@ -55,7 +55,7 @@ def _announces(flag: str, processor: Path) -> bool:
 
 
 def _palettes() -> int | None:
-    """How many there are; None where a system does not let us ask."""
+    """Number of tile palettes; None where the system does not let us read it."""
     access = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
     try:
         code = mmap.mmap(-1, mmap.PAGESIZE, prot=access)

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar with throughput and time left, or plain lines in a log file."""
+"""Shows progress: a bar with throughput and time left, or plain lines in a log file."""
 
 import sys
 import time
@@ -11,14 +11,14 @@ PLAIN_EVERY_SECONDS = 30.0
 
 
 class Progress(Protocol):
-    """What long work reports to."""
+    """Receives the progress of a long task."""
 
     def advance(self, amount: int = 1) -> None: ...
 
 
 @contextmanager
 def progress(title: str, total: int | None = None, unit: str = "items") -> Iterator[Progress]:
-    """Yield an object whose `advance(n)` moves the display on; everything goes to stderr."""
+    """Yield an object whose `advance(n)` moves the display on; it writes to stderr."""
     if not sys.stderr.isatty():
         yield _PlainLines(title, total, unit)
         return

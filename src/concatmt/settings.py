@@ -22,14 +22,14 @@ from concatmt.errors import UserError
 
 
 class Settings(BaseModel):
-    """A node of the configuration tree: unknown keys are errors, values never change."""
+    """A node of the configuration tree: unknown keys are errors, objects are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
 
 S = TypeVar("S", bound=Settings)
 
-QUOTED = reprlib.Repr()  # values in messages, which must stay short enough to be read
+QUOTED = reprlib.Repr()  # quotes values in messages, shortened
 QUOTED.maxstring = QUOTED.maxother = 200
 
 
@@ -39,13 +39,13 @@ Overrides = Sequence[str] | Mapping[str, Any]  # ["a.b=c"] as after --set, or {"
 def load_settings(
     cls: type[S], config: str | Path | Mapping[str, Any], overrides: Overrides = ()
 ) -> S:
-    """Read `config` (a YAML file, the name of a preset, or a tree), apply overrides, check all."""
+    """Read `config` (a YAML file, a preset's name or a tree), apply overrides, check it all."""
     tree, origin = _read(config)
     return parse_settings(cls, overridden(tree, overrides), origin)
 
 
 def overridden(tree: Mapping[str, Any], overrides: Overrides) -> dict[str, Any]:
-    """A tree of plain values after overrides."""
+    """Apply overrides to a tree of plain values."""
     result = copy.deepcopy(dict(tree))
     if isinstance(overrides, Mapping):
         for path, value in overrides.items():
@@ -67,9 +67,9 @@ def overridden(tree: Mapping[str, Any], overrides: Overrides) -> dict[str, Any]:
 def parse_settings(
     cls: type[S], tree: Mapping[str, Any], origin: str, options: Mapping[str, str] | None = None
 ) -> S:
-    """Check a tree of plain values against `cls`; `origin` is where it came from, for messages.
+    """Check a tree of plain values against `cls`; `origin` says where it came from, for messages.
 
-    `options` are the names under which a user gave settings, where those are not their paths.
+    `options` maps paths to the option names that the user typed, where they differ.
     """
     try:
         return cls.model_validate(tree)
@@ -119,10 +119,10 @@ def _read(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _parse_yaml(text: str) -> Any:
-    """The value of a YAML text; whatever is wrong with it is a YAMLError.
+    """Parse a YAML text; anything wrong with it raises YAMLError.
 
-    The parser itself lets other errors out, for impossible dates and deep nesting, and reads
-    integers of so many digits that Python would not print them again.
+    The parser raises other errors for impossible dates and deep nesting, and reads
+    integers with more digits than Python prints.
     """
     try:
         value = yaml.safe_load(text)
@@ -142,7 +142,7 @@ def _put(tree: dict[str, Any], path: str, value: Any, where: str) -> None:
     for key in keys[:-1]:
         child = tree.setdefault(key, {})
         if not isinstance(child, dict):
-            raise UserError(f"{where}: {key!r} holds a value, it has no keys below it")
+            raise UserError(f"{where}: {key!r} holds a value and has no keys below it")
         tree = child
     tree[keys[-1]] = value
 
@@ -150,7 +150,7 @@ def _put(tree: dict[str, Any], path: str, value: Any, where: str) -> None:
 def _describe(cls: type[Settings], problem: Any, options: Mapping[str, str]) -> str:
     location, nodes = _walk(cls, problem["loc"])
     path = ".".join(location) or "(top level)"
-    # A place in a list or in a dictionary belongs to the option of the whole.
+    # An entry of a list or dictionary belongs to the option for the whole.
     path = next((options[path[:n]] for n in _ends(path) if path[:n] in options), path)
     kind = problem["type"]
     if kind == "extra_forbidden":
@@ -171,16 +171,16 @@ def _describe(cls: type[Settings], problem: Any, options: Mapping[str, str]) -> 
 
 
 def _ends(path: str) -> list[int]:
-    """Where a path can be cut, the whole first."""
+    """Where a path can be cut, longest first."""
     return [len(path), *(n for n in range(len(path) - 1, 0, -1) if path[n] == ".")]
 
 
 def _walk(
     cls: type[BaseModel], location: Sequence[int | str]
 ) -> tuple[list[str], list[type[BaseModel]]]:
-    """The path of a key as its user wrote it, and the classes that the key's place may have.
+    """The path of a key as the user wrote it, and the possible classes at that path.
 
-    pydantic puts the chosen kind of a union into the location; users did not write that.
+    pydantic includes the chosen kind of a union in the location; users did not write that.
     """
     path: list[str] = []
     nodes: list[type[BaseModel]] = [cls]
@@ -196,7 +196,7 @@ def _walk(
             for n in node.model_fields
             if n == part
         ]
-        # Keys of dictionaries and places in lists stay with what the field holds.
+        # Dictionary keys and list indices keep the classes of the field.
         nodes = [model for annotation in annotations for model in _models_in(annotation)] or nodes
     return path, nodes
 
@@ -211,7 +211,7 @@ def _tags(node: type[BaseModel]) -> set[Any]:
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if hasattr(annotation, "models"):  # of whatever is registered, as document formats
+    if hasattr(annotation, "models"):  # registered classes, such as document formats
         yield from annotation.models
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation

@@ -1,7 +1,7 @@
-"""Signatures: what it took to get a result, as a dictionary and as one line.
+"""Signatures: the settings behind a result, as a dictionary and as one line.
 
 As sacrebleu does for BLEU, every translation, score and figure is stored with its signature. Two
-results can be compared if their signatures differ only in what is being compared. Knows no step.
+results can be compared if their signatures differ only in what is being compared.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Signature:
         self.values["version"] = str(values.get("version", __version__))
 
     def to_json(self) -> dict[str, Value]:
-        """The pairs as JSON keeps them."""
+        """The pairs, for JSON."""
         return dict(self.values)
 
     def __str__(self) -> str:

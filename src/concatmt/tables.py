@@ -1,10 +1,10 @@
-"""Tables for people: Markdown that is aligned, so that it reads well in a terminal too."""
+"""Formats Markdown tables, aligned so that they read well in a terminal too."""
 
 from collections.abc import Iterable, Sequence
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows as a Markdown table that is aligned for reading as plain text too."""
+    """Rows as an aligned Markdown table."""
     table = [tuple(header), *map(tuple, rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
     lines = [

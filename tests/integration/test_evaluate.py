@@ -152,7 +152,7 @@ def test_translations_are_searched_for_expected_forms(concatmt: Command, tmp_pat
         (("short.de", "--references", "test.de"), "document 2 has 1 sentences, its reference 2"),
         (("a.jsonl", "--expected", "a.jsonl"), "no 'id' and 'expected'"),
         (("short.de",), "has translations; give --references"),
-        (("a.jsonl", "--references", "test.de"), "nothing can be measured"),
+        (("a.jsonl", "--references", "test.de"), "no measure applies"),
         (("a.jsonl", "--measures", "attention"), "needs a text with references"),
     ],
 )

@@ -159,7 +159,7 @@ def test_a_folder_with_something_else_is_not_touched(
         "evaluate", folder / "runs" / BASE, "--on", folder / "testbed", "--output", "out"
     )
     assert done.returncode == 2
-    assert "exists and is no evaluation" in done.stderr
+    assert "exists and is not an evaluation" in done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
 
 

@@ -170,7 +170,7 @@ BAD = {
     ),
     "a sentence beyond the limit in a test split": (
         {"valid.en": b"a b c\nd" + b" d" * 20 + b"\n\ne f\n"},
-        "valid.en, line 2: a sentence of 21 tokens, the limit is 20; split it or raise"
+        "valid.en, line 2: a sentence of 21 tokens; the limit is 20; split it or raise"
         " corpus.max_tokens",
     ),
     "a config with a wrong type": (

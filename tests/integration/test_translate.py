@@ -286,7 +286,7 @@ def test_input_that_changed_is_not_mixed_with_the_old(
         (["nowhere", "in.txt"], "nowhere: no such model directory"),
         (["{model}", "in.txt", "--context", "3"], "the model was made for at most 3"),
         (["{model}", "in.txt", "--resume"], "--resume: only a run with --output"),
-        (["{model}", "in.txt", "--target-context", "gold"], "no translations are given"),
+        (["{model}", "in.txt", "--target-context", "gold"], "no given translations"),
         (["{model}", "in.txt", "--gold", "short.txt"], "aligned line by line"),
         (["{model}", "latin.txt", "--output", "o"], "latin.txt, line 1, byte 2: not UTF-8"),
         (["{model}", "bad.jsonl", "--output", "o"], "bad.jsonl, line 1: 'source' must be a list"),
@@ -326,7 +326,7 @@ def test_contrast_writes_items_and_prints_accuracy_beside_chance(
     assert "33.33" in done.stdout
     head, line = map(json.loads, (tmp_path / "items.jsonl").read_text().splitlines())
     assert head["signature"]["score"] == "mean"
-    assert "stands twice in 1 item(s)" in head["remarks"]["set"]
+    assert "occurs twice in 1 item(s)" in head["remarks"]["set"]
     assert line["verdict"] in (0, 0.5)
     assert line["scores"][0] == line["scores"][2]
     total, tokens = line["window"][1]

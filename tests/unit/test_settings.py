@@ -50,7 +50,7 @@ def test_overrides_replace_values(config: Path) -> None:
         ),
         ("corpus.splits={}", "corpus.splits: dictionary should have at least 1 item"),
         ("nonsense", "--set 'nonsense': write it as key.subkey=value"),
-        ("text.merges.x=1", "'merges' holds a value, it has no keys below it"),
+        ("text.merges.x=1", "'merges' holds a value and has no keys below it"),
         ("text.merges=2020-13-45", "--set 'text.merges=2020-13-45': the value is not valid YAML"),
         ("text.merges=" + "[" * 2000, "the value is not valid YAML"),
         ("text.merges=" + "9" * 5000, "the value is not valid YAML"),

@@ -46,7 +46,7 @@ class Dictionary:
             if symbol in places:
                 if not overwrite or (places[symbol] < len(NAMES) and symbol != NAMES[BOS]):
                     raise UserError(
-                        f"{where}: {symbol!r} stands twice; fairseq numbers symbols by their line,"
+                        f"{where}: {symbol!r} occurs twice; fairseq numbers symbols by their line,"
                         " so the file is not the one that the model was trained with"
                     )
                 # No text reaches the older row any more, but the softmax still has it.

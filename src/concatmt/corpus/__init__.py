@@ -1,1 +1,1 @@
-"""Documents, their readers, the store, windows and batches."""
+"""From document files to batches of windows: formats, cleaning, the store, windows."""

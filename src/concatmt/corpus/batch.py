@@ -24,7 +24,7 @@ class Side:
     tokens: Tensor  # (B, T) int64; PAD after the end of a row
     lengths: Tensor  # (B,) int64; tokens of each row, <end> included
     segments: Tensor  # (B, T) int64; k from the right, current sentence 1; 0 on padding
-    total: int | None = None  # real tokens, as far as the host knows: it need not ask the device
+    total: int | None = None  # real tokens, if the host knows (saves asking the device)
 
     @property
     def mask(self) -> Tensor:
@@ -47,7 +47,7 @@ class Side:
         return Side(tokens, self.lengths, segments, self.total)
 
     def to(self, device: torch.device | str) -> "Side":
-        """The same on another device."""
+        """A copy on another device."""
         return Side(
             self.tokens.to(device, non_blocking=True),
             self.lengths.to(device, non_blocking=True),
@@ -68,7 +68,7 @@ class WindowBatch:
         return len(self.sentences)
 
     def to(self, device: torch.device | str) -> "WindowBatch":
-        """The same on another device."""
+        """A copy on another device."""
         return WindowBatch(
             self.source.to(device),
             self.target.to(device),
@@ -81,7 +81,7 @@ class WindowBatch:
         source: Sequence[Sequence[Sequence[int]]],
         target: Sequence[Sequence[Sequence[int]]],
     ) -> "WindowBatch":
-        """Windows given as lists of sentences, each a list of ids without its separator."""
+        """Make a batch of windows: lists of sentences, each a list of ids without separator."""
         sentences = np.array([len(window) for window in source], dtype=np.int64)
         if [len(window) for window in target] != sentences.tolist():
             raise ValueError("a window has as many target sentences as source sentences")
@@ -89,7 +89,7 @@ class WindowBatch:
 
 
 def side_from_lists(windows: Sequence[Sequence[Sequence[int]]]) -> Side:
-    """One side of windows given as lists of sentences, each a list of ids without separator."""
+    """Make one side of windows: lists of sentences, each a list of ids without separator."""
     sentences = [sentence for window in windows for sentence in window]
     flat = np.array([i for sentence in sentences for i in (*sentence, SEPARATOR)], dtype=np.int64)
     lengths = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
@@ -97,10 +97,10 @@ def side_from_lists(windows: Sequence[Sequence[Sequence[int]]]) -> Side:
 
 
 def side_from_flat(tokens: Ints, sentence_lengths: Ints, sentences: Ints) -> Side:
-    """One side of B windows whose tokens stand one after the other, separators included.
+    """Make one side of B windows from concatenated tokens, separators included.
 
     tokens: all tokens of all windows; sentence_lengths: tokens of each sentence with its separator;
-    sentences: (B,) how many sentences each window has.
+    sentences: (B,) number of sentences in each window.
     """
     first = np.cumsum(sentences) - sentences  # index of each window's first sentence
     lengths = np.add.reduceat(sentence_lengths, first)

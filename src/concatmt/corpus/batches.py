@@ -1,6 +1,6 @@
-"""Batches of windows: which windows go together, in which order, on which process.
+"""Plans batches: which windows go together, in which order, on which process.
 
-The plan of an epoch is a function of (lengths, settings, seed, epoch): nothing else, so every
+The plan of an epoch is a function of (lengths, settings, seed, epoch): nothing else. So every
 process computes the same plan and takes its share, and a stream resumes at any batch from three
 numbers. Does not read tokens; `Windows` does that when a batch is taken.
 """
@@ -19,11 +19,11 @@ from concatmt.settings import Settings
 
 
 class BatchConfig(Settings):
-    """How windows are put together."""
+    """How windows are put into batches."""
 
-    tokens: int = Field(default=4096, ge=1)  # padded tokens of a batch, on its longer side
-    too_long: Literal["error", "skip"] = "error"  # windows that alone exceed `tokens`
-    random_context: bool = False  # each window keeps a random number of its context sentences
+    tokens: int = Field(default=4096, ge=1)  # padded tokens of a batch, counted on its longer side
+    too_long: Literal["error", "skip"] = "error"  # what to do with windows longer than `tokens`
+    random_context: bool = False  # give each window a random number of its context sentences
 
 
 @dataclass(frozen=True)
@@ -50,17 +50,17 @@ def plan_batches(
     shuffle: bool = True,
     multiple_of: int = 1,
 ) -> BatchPlan:
-    """Windows of like lengths together, at most `tokens` padded tokens in each batch.
+    """Put windows of similar length together, at most `tokens` padded tokens in each batch.
 
-    With `shuffle`, windows of equal length are mixed anew each epoch, and the batches come in
+    With `shuffle`, windows of equal length are reshuffled each epoch, and the batches come in
     random order. The number of batches is a multiple of `multiple_of`: the largest ones are halved
-    until it is, so nothing is left out and nothing comes twice.
+    until it is, so nothing is left out or repeated.
     """
     rng = np.random.default_rng((seed, epoch))
     source, target = windows.lengths()
     rows = rng.permutation(len(windows)) if shuffle else np.arange(len(windows))
     rows, skipped = _fitting(rows, np.maximum(source, target), config)
-    # The longer side first: it sets the cost; the shorter one next, so that both are even.
+    # Sort by the longer side, which sets the cost, then by the shorter one to pad less.
     longer = np.maximum(source, target)[rows]
     order = np.lexsort((target[rows], source[rows], longer))
     rows = rows[order]
@@ -89,7 +89,7 @@ def _fitting(rows: Ints, costs: Ints, config: BatchConfig) -> tuple[Ints, int]:
 
 
 def _cut(costs: Ints, budget: int) -> Ints:
-    """Bounds of batches over ascending costs; a batch costs rows x its largest cost."""
+    """Bounds of batches over ascending costs; the cost of a batch is rows x largest cost."""
     bounds = [0]
     while bounds[-1] < len(costs):
         start = bounds[-1]
@@ -105,15 +105,13 @@ def _halve(bounds: Ints, multiple_of: int) -> Ints:
         sizes = np.diff(bounds)
         largest = int(sizes.argmax())
         if sizes[largest] < 2:
-            raise UserError(
-                f"{int(bounds[-1]):,} windows are too few to be shared by {multiple_of} batches"
-            )
+            raise UserError(f"{int(bounds[-1]):,} windows are too few for {multiple_of} batches")
         bounds = np.insert(bounds, largest + 1, bounds[largest] + sizes[largest] // 2)
     return bounds
 
 
 class BatchStream:
-    """Batches epoch after epoch, for one of `world` processes; can stop and resume anywhere."""
+    """Batches, epoch after epoch, for one of `world` processes; can resume at any batch."""
 
     def __init__(
         self,
@@ -133,11 +131,11 @@ class BatchStream:
         self._start_epoch()
 
     def __len__(self) -> int:
-        """Batches of this process in the present epoch."""
+        """Batches of this process in the current epoch."""
         return len(self.plan) // self.world
 
     def epoch_batches(self) -> Iterator[WindowBatch]:
-        """The batches that are left of the present epoch; at its end the next one is planned."""
+        """The remaining batches of the current epoch; then plans the next epoch."""
         while self.next < len(self):
             rows = self.plan[self.next * self.world + self.rank]
             self.next += 1
@@ -146,11 +144,11 @@ class BatchStream:
         self._start_epoch()
 
     def state(self) -> dict[str, int]:
-        """Where the stream stands: enough to go on from here."""
+        """The position of the stream, to resume from."""
         return {"seed": self.seed, "epoch": self.epoch, "next": self.next}
 
     def restore(self, state: dict[str, int]) -> None:
-        """Go on from where another stream of the same windows and settings stood."""
+        """Resume at the position of a stream with the same windows and settings."""
         self.seed, self.epoch, self.next = state["seed"], state["epoch"], state["next"]
         self._start_epoch()
 

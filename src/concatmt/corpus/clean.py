@@ -1,6 +1,6 @@
 """Cleaning of sentence pairs that does not break documents.
 
-The rule: a pair that is dropped leaves a gap. The sentences around it stay in one document, but no
+A dropped pair leaves a gap. The sentences around it stay in one document, but no
 window reaches across a gap, so a sentence never gets a false neighbour as its context.
 """
 
@@ -13,14 +13,14 @@ from concatmt.settings import Settings
 
 
 class CleanConfig(Settings):
-    """Which sentence pairs are dropped; lengths are in words of the normalised text."""
+    """Which sentence pairs to drop; lengths are in words of the normalised text."""
 
     splits: tuple[str, ...] = ("train",)  # test data are never cleaned
     max_words: int | None = Field(default=None, ge=1)
     max_ratio: float | None = Field(default=None, ge=1)
 
     def reason(self, source: str, target: str) -> str | None:
-        """Why a pair is dropped, or None."""
+        """The reason to drop a pair, or None to keep it."""
         lengths = len(source.split()), len(target.split())
         if min(lengths) == 0:
             return "empty on one side" if max(lengths) else "empty"
@@ -32,7 +32,7 @@ class CleanConfig(Settings):
 
 
 def drop_pairs(document: Document, reasons: list[str | None]) -> tuple[Document, Counter[str]]:
-    """The document without the pairs that have a reason, and how many fell to each reason."""
+    """The document without the pairs that have a reason, and the number dropped for each."""
     counts = Counter(reason for reason in reasons if reason is not None)
     if not counts:
         return document, counts

@@ -1,20 +1,20 @@
-"""A document: ordered sentences with their translations."""
+"""The type for a document: ordered sentences with their translations."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concatmt.errors import UserError
 
-# A reader that finds no boundary in so many lines has probably been given the wrong format.
+# A reader that finds no boundary in this many lines probably has the wrong format.
 LONGEST_DOCUMENT = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Sentences of one document on both sides, with where they come from.
+    """Sentences of one document on both sides, and their origin.
 
-    `gaps` holds the places (indices into the sentences) right before which something was dropped:
-    no window reaches across them.
+    `gaps` holds indices of sentences right before which something was dropped;
+    no window reaches across such a place.
     """
 
     id: str
@@ -40,7 +40,7 @@ class DocumentBuilder:
 
     @classmethod
     def of(cls, origin: str) -> "DocumentBuilder":
-        """An empty one; `origin` is the file it reads."""
+        """An empty builder; `origin` is the file being read."""
         return cls(origin, [], [], [])
 
     def add(self, line: int, source: str, target: str) -> None:
@@ -55,7 +55,7 @@ class DocumentBuilder:
         self.target.append(target)
 
     def close(self, name: str = "") -> Iterator[Document]:
-        """The document collected so far, if it has sentences; then start the next."""
+        """Yield the document collected so far, if it has sentences, and start the next."""
         if self.lines:
             self.finished += 1
             document_id = name or str(self.finished)
@@ -68,7 +68,7 @@ def pair_documents(
     target: Iterator[tuple[str, Sequence[tuple[int, str]]]],
     names: tuple[str, str],
 ) -> Iterator[Document]:
-    """Join the two sides of a corpus whose files were read apart, document by document.
+    """Join the two sides of a corpus whose files are read separately, document by document.
 
     Each side yields (document id, [(line, sentence), ...]); `names` are the two files.
     """
@@ -81,7 +81,7 @@ def pair_documents(
         if left is None or right is None:
             ended = names[0] if left is None else names[1]
             raise UserError(
-                f"{ended}: ends before document {count}, which {names} should both have"
+                f"{ended}: ends before document {count}, which should be in both {names}"
             )
         (document_id, pairs), (_, others) = left, right
         if len(pairs) != len(others):

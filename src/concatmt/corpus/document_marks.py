@@ -1,7 +1,7 @@
-"""Signs that a corpus was read without its document boundaries, and files that may have them.
+"""Warns when a corpus seems to lack its document boundaries, and finds files that have them.
 
-Without boundaries nothing fails: all is one document, and windows join what does not belong
-together. So what looks like that is said. Does not know readers.
+Missing boundaries cause no error: everything becomes one document, and windows join unrelated
+sentences. Does not know readers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from concatmt.corpus.document import Document
 
-MANY = 300  # sentences; fewer may well be one document, as a talk or an episode is
+MANY = 300  # sentences; fewer may well be one document, such as a talk or an episode
 SHARE = 0.5  # of all sentences; a longer document dominates the windows
 SUFFIXES = {".docs": "ids", ".ids": "ids", ".starts": "starts"}  # of files of marks -> format
 
@@ -24,20 +24,20 @@ class DocumentSizes:
     longest: int = 0
 
     def add(self, sentences: int) -> None:
-        """Take in a document."""
+        """Count a document of this size."""
         self.documents += 1
         self.sentences += sentences
         self.longest = max(self.longest, sentences)
 
     def count(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Pass documents on, taking them in."""
+        """Pass documents through and count them."""
         for document in documents:
             self.add(len(document))
             yield document
 
     @property
     def suspicion(self) -> str | None:
-        """What is odd about them, or None."""
+        """What looks wrong with them, or None."""
         if self.sentences < MANY:
             return None
         if self.documents == 1:
@@ -50,7 +50,7 @@ class DocumentSizes:
 
 
 def marks_beside(text: Path) -> tuple[Path, str] | None:
-    """A file with document marks for a text, known by its name, and the format that reads it."""
+    """A file with document marks beside a text, found by name, and the format that reads it."""
     plain = text.with_suffix("") if text.suffix == ".gz" else text
     for suffix, kind in SUFFIXES.items():
         path = plain.with_suffix(suffix)

@@ -1,6 +1,6 @@
-"""The second pass of preparing a corpus: a spool becomes the files of a split.
+"""The second pass of preparing a corpus: encodes a spool into the files of a split.
 
-Every sentence is written with the separator that closes it, so that a window is one slice.
+Every sentence is written with its closing separator, so that a window is one slice.
 """
 
 from collections import Counter
@@ -27,12 +27,12 @@ cached_pipeline = cache(TextPipeline.load)  # a process loads the text pipeline 
 
 @dataclass(frozen=True)
 class Encoder:
-    """How a chunk of documents is encoded; runs in another process."""
+    """Encodes a chunk of documents; runs in another process."""
 
     text: Path  # folder of the text pipeline
     token_type: str
     max_tokens: int
-    drop: bool  # whether too long sentences are dropped, or an error
+    drop: bool  # whether sentences that are too long are dropped or are an error
 
     def __call__(self, documents: list[Document]) -> "EncodedChunk":
         pipeline = cached_pipeline(self.text)
@@ -61,14 +61,14 @@ class Encoder:
         if self.drop:
             return f"longer than {self.max_tokens} tokens"
         raise UserError(
-            f"{document.origin}, line {document.lines[place]}: a sentence of {size:,} tokens, the"
+            f"{document.origin}, line {document.lines[place]}: a sentence of {size:,} tokens; the"
             f" limit is {self.max_tokens:,}; split it or raise corpus.max_tokens"
         )
 
 
 @dataclass
 class EncodedChunk:
-    """Documents as numbers, ready to be appended to the files of a split."""
+    """Encoded documents, ready to be appended to the files of a split."""
 
     source: list[list[int]] = field(default_factory=list)
     target: list[list[int]] = field(default_factory=list)
@@ -79,7 +79,7 @@ class EncodedChunk:
     gapped: int = 0  # documents with gaps
 
     def add(self, document: Document, source: list[list[int]], target: list[list[int]]) -> None:
-        """Take in a document and its encoded sides."""
+        """Add a document and its encoded sides."""
         self.source += source
         self.target += target
         self.documents.append(len(document))
@@ -94,7 +94,7 @@ class EncodedChunk:
 
 @dataclass
 class SplitReport:
-    """What a split came out as."""
+    """What became of a split."""
 
     statistics: Statistics = field(default_factory=Statistics)
     dropped: Counter[str] = field(default_factory=Counter)

@@ -1,7 +1,7 @@
-"""Lines of text files as they should be: valid UTF-8, plain line ends, no control characters.
+"""Reads lines of text files: valid UTF-8, plain line ends, no control characters.
 
-Byte-order marks, Windows line ends and control characters are accepted, mended and counted in a
-`ReadReport`, so that the user is told. Files are streamed; `.gz` files are read as they are.
+Byte-order marks, Windows line ends and control characters are accepted, repaired and counted in a
+`ReadReport`, for the user. Files are streamed; `.gz` files are decompressed on the way.
 """
 
 import gzip
@@ -15,20 +15,20 @@ from pathlib import Path
 from concatmt.errors import UserError
 
 BOM = "\ufeff"
-# C0 and C1 controls but for the tab, and Unicode's line and paragraph separators.
+# C0 and C1 controls except the tab, and Unicode's line and paragraph separators.
 CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass
 class ReadReport:
-    """What was mended while reading, counted by file."""
+    """What was repaired while reading, counted by file."""
 
     marks: Counter[str] = field(default_factory=Counter)
     windows_ends: Counter[str] = field(default_factory=Counter)
     controls: Counter[str] = field(default_factory=Counter)
 
     def messages(self) -> list[str]:
-        """One line for each thing that was mended."""
+        """One line for each kind of repair in a file."""
         kinds = (
             (self.marks, "byte-order mark removed", False),
             (self.windows_ends, "Windows line ends normalised", True),
@@ -51,7 +51,7 @@ def read_lines(path: Path, report: ReadReport) -> Iterator[str]:
 
 
 def _unpacked(lines: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    """The lines of a compressed file; one that is cut off or damaged is refused by name."""
+    """The lines of a compressed file; a damaged or truncated one is an error."""
     try:
         yield from lines
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -59,7 +59,7 @@ def _unpacked(lines: Iterable[bytes], path: Path) -> Iterator[bytes]:
 
 
 def decode_lines(raw_lines: Iterable[bytes], name: str, report: ReadReport) -> Iterator[str]:
-    """Lines of bytes as text, without their ends; `name` is where they come from, for messages."""
+    """Decode lines of bytes, without their ends; `name` is their file, for messages."""
     for number, raw in enumerate(raw_lines, start=1):
         try:
             line = raw.decode("utf-8").removesuffix("\n")
@@ -79,8 +79,8 @@ def decode_lines(raw_lines: Iterable[bytes], name: str, report: ReadReport) -> I
 
 
 def mend(text: str, file: str, report: ReadReport) -> str:
-    """Replace control characters by spaces; `file` is where the text stands, for the report."""
-    # Almost every line is printable: that test is much faster than the search.
+    """Replace control characters by spaces; `file` is where the text is, for the report."""
+    # Almost every line is printable, and that test is much faster than the search.
     if text.isprintable() or not CONTROL.search(text):
         return text
     report.controls[file] += 1

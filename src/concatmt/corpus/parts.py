@@ -1,7 +1,7 @@
-"""Parts of documents: what is worked on at a time when a document is translated, scored or judged.
+"""Parts of documents: the unit of work in translating, scoring and judging.
 
-A document may be longer than memory, and its lines may still be coming in. So it is handed on in
-parts of bounded size. Does not know how files are read.
+A document may not fit in memory, and its lines may still be arriving. So it is passed on in
+parts of limited size. Does not know how files are read.
 """
 
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 from concatmt.corpus.document import Document
 
-WHOLE = 1 << 20  # sentences: a limit at which documents come in one part
+WHOLE = 1 << 20  # a limit, in sentences, with which documents come in one part
 
 
 @dataclass
 class Part:
-    """Consecutive sentences of one document: all of them, or as many as are worked on at a time."""
+    """Consecutive sentences of one document: all of them, or as many as are processed at a time."""
 
     document: str
-    first: int = 0  # place of the first sentence in the document; more than 0: a continuation
+    first: int = 0  # index of the first sentence in the document; above 0, a continuation
     source: list[str] = field(default_factory=list)
     gold: list[str] | None = None  # given translations, one for each sentence
     blank: int = 0  # blank lines before it in a text
@@ -28,7 +28,7 @@ class Part:
 
 
 class Row(NamedTuple):
-    """A sentence, as formats find it line by line."""
+    """One sentence, as line-based formats read it."""
 
     line: int
     source: str
@@ -43,9 +43,9 @@ class End(NamedTuple):
 
 
 def in_parts(rows: Iterator[Row | End | None], limit: int) -> Iterator[Part | None]:
-    """Rows in parts of at most `limit` sentences.
+    """Group rows into parts of at most `limit` sentences.
 
-    None means that nothing more is there at the moment: what was read so far can be worked on.
+    None means that no more input is there yet: what was read so far can be processed.
     """
     builder = _Builder(limit)
     for row in rows:
@@ -63,7 +63,7 @@ def in_parts(rows: Iterator[Row | End | None], limit: int) -> Iterator[Part | No
 
 
 def rows_of(documents: Iterator[Document]) -> Iterator[Row | End | None]:
-    """The sentences of whole documents; nothing before a gap is context of what comes after it."""
+    """The sentences of whole documents; a gap ends a document, so that no context crosses it."""
     for number, document in enumerate(documents):
         if number:
             yield End(blank=1)
@@ -84,7 +84,7 @@ class _Builder:
         self.blank = 0
 
     def add(self, row: Row) -> Iterator[Part]:
-        """Add a sentence to the document that goes on, or to a new one."""
+        """Add a sentence to the current document, or start a new one."""
         if self.part is None:
             self.number += 1
             name = str(self.number) if row.document is None else row.document
@@ -97,7 +97,7 @@ class _Builder:
             yield from self.cut()
 
     def cut(self) -> Iterator[Part]:
-        """Hand on what was collected; the document continues."""
+        """Yield what was collected; the document continues."""
         if self.part is not None and self.part.source:
             full = self.part
             gold: list[str] | None = None if full.gold is None else []
@@ -105,6 +105,6 @@ class _Builder:
             yield full
 
     def close(self) -> Iterator[Part]:
-        """The document ends."""
+        """Yield what was collected; the document ends here."""
         yield from self.cut()
         self.part = None

@@ -1,6 +1,6 @@
-"""From raw corpora to a store, on all cores.
+"""Prepares a corpus: from raw files to a store, on all cores.
 
-Two passes (`spool`, `encode`) with the learning of the text pipeline between them. Work goes to
+Two passes (`spool`, `encode`) and learning the text pipeline between them. Work goes to
 processes in chunks of documents and comes back in order, so the bytes of a store never depend on
 the number of processes.
 """
@@ -30,22 +30,22 @@ from concatmt.text.pipeline import TextPipeline, TextSettings, learn_pipeline
 
 
 class CorpusConfig(Settings):
-    """The raw corpora of each split and what is done with them."""
+    """The raw corpora of each split and how they are cleaned and encoded."""
 
-    root: Path = Path()  # relative paths count from here
+    root: Path = Path()  # relative paths start here
     splits: dict[SplitName, list[Reader]] = Field(min_length=1)
-    # What the text pipeline is learnt from: a split, or corpora that are used for nothing else.
+    # What to learn the text pipeline from: a split, or corpora used for nothing else.
     learn_from: str | list[Reader] = "train"
     clean: CleanConfig = CleanConfig()
-    max_tokens: int = Field(default=1024, ge=1)  # of a sentence; longer: see `clean.splits`
+    max_tokens: int = Field(default=1024, ge=1)  # longest sentence; longer ones: see `clean.splits`
 
 
 @dataclass
 class PrepareReport:
-    """What happened on the way, for the user."""
+    """What to report to the user."""
 
     mended: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # of documents that are probably none
+    warnings: list[str] = field(default_factory=list)  # about doubtful documents
     dropped: dict[str, Counter[str]] = field(default_factory=dict)  # split -> reason -> pairs
     gapped: dict[str, int] = field(default_factory=dict)  # split -> documents with gaps
 
@@ -57,7 +57,7 @@ def prepare(
     pipeline: TextPipeline | None = None,
     workers: int | None = None,
 ) -> tuple[Store, PrepareReport]:
-    """Write the store of a corpus to `output`; a given `pipeline` is used, else one is learnt."""
+    """Write the store of a corpus to `output`; learns a text pipeline unless one is given."""
     workers = workers or os.cpu_count() or 1
     learn_from = config.learn_from
     if pipeline is None and isinstance(learn_from, str) and learn_from not in config.splits:
@@ -134,7 +134,7 @@ def _spool(
 
 
 def _warning(reader: Reader, sizes: DocumentSizes, root: Path) -> str | None:
-    """What is odd about the documents of a corpus, and what probably helps."""
+    """What looks wrong with the documents of a corpus, and what probably helps."""
     if sizes.suspicion is None or reader.format == "lines":
         return None
     values = reader.model_dump().values()
@@ -149,6 +149,6 @@ def _warning(reader: Reader, sizes: DocumentSizes, root: Path) -> str | None:
     else:
         help_ = (
             "format 'text' needs blank lines between documents; use 'ids' or 'starts' if a file"
-            " tells where they begin, else 'lines', which cuts pseudo-documents"
+            " says where they begin, or 'lines', which cuts pseudo-documents"
         )
     return f"{', '.join(map(str, files))}: {sizes.suspicion}; {help_}"

@@ -1,7 +1,7 @@
-"""The first pass of preparing a corpus: read, normalise, clean; the result is a spool file.
+"""The first pass of preparing a corpus: reads, normalises and cleans into a spool file.
 
-The spool has one JSON document a line. It lets the text pipeline be learnt from exactly the text
-that is encoded afterwards, and the tokeniser run only once.
+The spool has one JSON document per line. With it the text pipeline is learnt from exactly the text
+that is encoded afterwards, and the tokeniser runs only once.
 """
 
 import json
@@ -20,7 +20,7 @@ from concatmt.text.pipeline import TextSettings, normaliser
 
 CHUNK_SENTENCES = 4_000
 
-cached_normaliser = cache(normaliser)  # a process makes each tokeniser once
+cached_normaliser = cache(normaliser)  # one tokeniser per process
 
 
 def write_spool(
@@ -60,7 +60,7 @@ def read_spooled_side(spool: Path, side: str) -> Iterator[str]:
 
 
 def chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Documents in lists that are worth a process's while."""
+    """Group documents into lists large enough to send to a process."""
     chunk: list[Document] = []
     size = 0
     for document in documents:
@@ -82,7 +82,7 @@ class _Normalised:
 
 @dataclass(frozen=True)
 class _Normaliser:
-    """The work on a chunk; runs in another process."""
+    """Normalises a chunk of documents; runs in another process."""
 
     text: TextSettings
     clean: CleanConfig | None

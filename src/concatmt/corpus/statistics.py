@@ -1,6 +1,6 @@
 """Corpus statistics as in the paper's corpus table, collected in one pass over the sentences.
 
-Sums of integers only, so the figures do not depend on how the work was split over processes.
+Only sums of integers, so the figures do not depend on how the work was split over processes.
 """
 
 import math
@@ -24,7 +24,7 @@ class Moments:
     largest: int = 0
 
     def add(self, values: Iterable[int]) -> None:
-        """Take in more numbers."""
+        """Add more numbers."""
         for value in values:
             self.count += 1
             self.total += value
@@ -32,7 +32,7 @@ class Moments:
             self.largest = max(self.largest, value)
 
     def merge(self, other: "Moments") -> None:
-        """Take in what another one has seen."""
+        """Add the numbers of another object."""
         self.count += other.count
         self.total += other.total
         self.squares += other.squares
@@ -40,12 +40,12 @@ class Moments:
 
     @property
     def mean(self) -> float:
-        """The mean, 0 of nothing."""
+        """The mean; 0 if there are no numbers."""
         return self.total / self.count if self.count else 0.0
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the whole population."""
+        """The standard deviation of the population."""
         if not self.count:
             return 0.0
         # Exact in integers: count * squares - total^2 never suffers from cancellation.
@@ -63,17 +63,17 @@ class Statistics:
     target_tokens: Moments = field(default_factory=Moments)
 
     def merge(self, other: "Statistics") -> None:
-        """Take in what another one has seen."""
+        """Add the statistics of another part."""
         for name, moments in vars(self).items():
             moments.merge(getattr(other, name))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """As plain values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Statistics":
-        """What `to_json` gave."""
+        """Read what `to_json` returned."""
         return cls(**{name: Moments(**moments) for name, moments in values.items()})
 
 
@@ -110,7 +110,7 @@ def lengths(moments: Moments) -> str:
 
 
 def file_statistics(path: Path, ids: Path | None) -> Statistics:
-    """Statistics of one text file; words are what stands between spaces."""
+    """Statistics of one text file; words are separated by spaces."""
     statistics, report = Statistics(), ReadReport()
     names = read_lines(ids, report) if ids else None
     length, name = 0, ""

@@ -1,8 +1,8 @@
-"""The store: a prepared corpus on disk, memory-mapped, with a manifest that vouches for it.
+"""The store: a prepared corpus on disk, memory-mapped, with hashes of every file.
 
-A split is six flat arrays. Sentences stand one after the other, each closed by its separator, so
+A split is six flat arrays. Sentences follow one another, each closed by its separator, so
 the tokens of a window are one contiguous slice. Opening reads the manifest and maps the files;
-small stores are hashed in full, of large ones a sample is.
+small stores are hashed in full, large ones by sample.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ Ids = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 
 def _inside(name: str) -> str:
-    """A path below the store's folder."""
+    """Check that a path is below the store's folder."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
         raise ValueError("must be a path inside the store's folder")
@@ -41,7 +41,7 @@ def _inside(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """The name of a folder in the store that no other part of it uses."""
+    """Check that a split's name is a free folder name."""
     if name == TEXT or len(PurePosixPath(_inside(name)).parts) != 1:
         raise ValueError(f"a split's name is the name of a folder, without '/', and not {TEXT!r}")
     return name
@@ -63,7 +63,7 @@ class _FileEntry(Settings):
 
 
 class _Manifest(Settings):
-    """What opening a store relies on. A manifest comes with its data, from anywhere."""
+    """What opening a store relies on. The manifest comes with the data and may be anybody's."""
 
     model_config = ConfigDict(extra="ignore")
     # numpy knows types (`O`) that would turn the bytes of a file into addresses.
@@ -77,7 +77,7 @@ class Sentences:
     """The sentences of one side of a split, one after the other."""
 
     tokens: Ids  # (tokens,) every sentence is closed by its separator
-    offsets: Ints  # (N + 1,) where each sentence starts, then the number of tokens
+    offsets: Ints  # (N + 1,) start of each sentence, then the number of tokens
 
     def __getitem__(self, index: int) -> list[int]:
         """Token ids of one sentence, without its separator."""
@@ -103,7 +103,7 @@ class Split:
         """Map the files of a split, refusing arrays that do not fit together."""
 
         def ints(name: str, end: int) -> Ints:
-            """Numbers that count from 0 up to `end`. All are looked at in small files only."""
+            """Numbers that rise from 0 to `end`; only small files are checked in full."""
             path = folder / f"{name}.bin"
             array = _map(path, "int64")
             small = array.nbytes <= FULL_HASH_LIMIT
@@ -150,21 +150,21 @@ class Store:
 
     @classmethod
     def open(cls, folder: Path, *, verify: bool = False) -> "Store":
-        """Open a store, refusing one that is truncated, altered or not ours.
+        """Open a store, refusing one that is truncated, altered or not a store.
 
         With `verify` every byte is hashed, whatever the size.
         """
         manifest = read_json(folder / MANIFEST, "store")
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-            raise UserError(f"{folder}: not a store: {MANIFEST} is of something else")
+            raise UserError(f"{folder}: not a store: {MANIFEST} describes something else")
         if manifest.get("version") != VERSION:
             raise UserError(
                 f"{folder}: a store of version {manifest.get('version')}, this program reads"
-                f" version {VERSION}; prepare the corpus anew"
+                f" version {VERSION}; prepare the corpus again"
             )
         body = {key: value for key, value in manifest.items() if key != "hash"}
         if manifest.get("hash") != _hash_manifest(body):
-            raise UserError(f"{folder / MANIFEST}: altered since it was written; prepare it anew")
+            raise UserError(f"{folder / MANIFEST}: altered since it was written; prepare it again")
         parse_settings(_Manifest, manifest, str(folder / MANIFEST))
         _check_files(folder, manifest["files"], verify)
         return cls(folder, manifest)
@@ -228,24 +228,24 @@ def _check_files(folder: Path, files: Mapping[str, Any], verify: bool) -> None:
     for name, entry in files.items():
         path = folder / name
         if not path.is_file():
-            raise UserError(f"{path}: missing; prepare the corpus anew")
+            raise UserError(f"{path}: missing; prepare the corpus again")
         size = path.stat().st_size
         if size != entry["bytes"]:
             kind = "truncated" if size < entry["bytes"] else "altered"
             raise UserError(f"{path}: {kind}: {size:,} bytes, should be {entry['bytes']:,}")
     for name, entry in files.items():
         path = folder / name
-        # The text pipeline is small and decides what every id means.
+        # Always check the text pipeline: it is small and decides what every id means.
         if verify or total <= FULL_HASH_LIMIT or PurePosixPath(name).parts[0] == TEXT:
             same = hash_file(path) == entry["sha256"]
         else:
             same = _hash_sample(path) == entry["sample"]
         if not same:
-            raise UserError(f"{path}: altered since it was written; prepare the corpus anew")
+            raise UserError(f"{path}: altered since it was written; prepare the corpus again")
 
 
 def _hash_sample(path: Path) -> str:
-    """SHA-256 of evenly spaced blocks, the first and the last among them."""
+    """SHA-256 of evenly spaced blocks, including the first and the last."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         for start in _sample_starts(path.stat().st_size):

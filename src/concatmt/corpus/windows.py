@@ -1,7 +1,7 @@
 """Windows as indices into a split: one window per sentence, never across a gap or a document.
 
 A window is (current sentence j, number of sentences n): sentences j-n+1 .. j. Nothing is copied
-until a batch is asked for. Future context would be a third number here, and nowhere else.
+until a batch is made. Future context would be a third number here and nowhere else.
 """
 
 from dataclasses import dataclass
@@ -61,6 +61,6 @@ def _side(side: Sentences, members: Ints, sentences: Ints) -> Side:
 
 
 def _ranges(starts: Ints, lengths: Ints) -> Ints:
-    """All of start, start + 1, ..., start + length - 1 for each pair, one after the other."""
+    """start, start + 1, ..., start + length - 1 for each pair, concatenated."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())

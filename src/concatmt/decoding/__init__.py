@@ -1,1 +1,1 @@
-"""Translations of windows and documents, and scores of given translations."""
+"""Translates windows and documents, and scores given translations."""

@@ -1,8 +1,8 @@
-"""Which word was translated by which: the decoder's attention to the source, read off afterwards.
+"""Aligns the words of a sentence with those of its translation, by the decoder's attention.
 
-Finished translations go through the model once more, teacher-forced and without their context, so a
-search pays nothing for it. Some head of a translation model looks at the word that is being
-translated (OPUS-MT's were trained to: the first one of the last layer); it is found without given
+Finished translations go through the model once more, teacher-forced and without context, so a
+search costs no more. Some head of a translation model looks at the word that is being
+translated (OPUS-MT's were trained to: the first one of the last layer); it is chosen without given
 alignments, as the head whose links agree most often in both directions. Measured in
 results/tag-placement.md.
 
@@ -28,22 +28,22 @@ from concatmt.text.codec import Codec
 from concatmt.text.pipeline import TextPipeline
 
 AT_A_TIME = 32  # sentences in a pass
-TO_CHOOSE = 64  # sentences by which a head is chosen
-LONGEST = 512  # tokens on a side; what is longer, no sentence, would take time with its square
-FEWEST_WORDS = 40  # target words, below which the choice would be chance
+TO_CHOOSE = 64  # sentences to choose a head by
+LONGEST = 512  # tokens on a side; time grows with the square, and longer texts are no sentences
+FEWEST_WORDS = 40  # target words; with fewer, the choice would be chance
 
 
 class Head(NamedTuple):
-    """Where links are read; `late`: at the step that is fed a word, not at its prediction."""
+    """Where links are read; `late`: at the step after the word's prediction."""
 
     layer: int  # from 1
-    head: int  # from 0; the number of heads stands for their mean
+    head: int  # from 0; the number of heads means their average
     late: bool
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """A sentence and its translation as ids, and how words are made of tokens."""
+    """A sentence and its translation as ids, and how tokens form words."""
 
     source: list[int]
     target: list[int]
@@ -57,14 +57,14 @@ class WordAligner:
     """Links between the words of sentences and of their translations."""
 
     def __init__(self, engine: Engine, text: TextPipeline, head: Head | None = None) -> None:
-        """`head`: where to read; by default the one that suits the first sentences best."""
+        """`head`: where to read; by default the one that agrees best on the first sentences."""
         self.engine, self.text, self.head = engine, text, head
 
     @torch.inference_mode()
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Alignment]:
-        """Of each (sentence, translation) the words that belong together, as `word_spans`.
+        """The aligned words of each (sentence, translation), by their index in `word_spans`.
 
-        None of those that are too long.
+        Pairs that are too long get no links.
         """
         made = {
             number: pair
@@ -137,7 +137,7 @@ def _by_words(of_heads: Tensor, pair: _Pair, late: bool) -> Tensor:
     rows = slice(int(late), int(late) + len(pair.target))
     weights = of_heads[:, rows, : len(pair.source)]
     weights = torch.cat([weights, weights.mean(0, keepdim=True)])
-    # A word of several tokens has the mean of what its tokens get, so that long words do not win.
+    # A word of several tokens gets the mean of its tokens' weights, so that long words do not win.
     share = pair.of_source / pair.of_source.sum(0, keepdim=True).clamp(min=1)
     return (pair.of_target @ weights @ share) * pair.words
 
@@ -153,7 +153,7 @@ def _agreements(weights: Tensor) -> list[int]:
 
 
 def _links(weights: Tensor) -> Iterator[tuple[int, int]]:
-    """(J, I) -> each target word with its best source word, then those that were left out."""
+    """(J, I) -> each target word with its best source word, then unlinked source words."""
     if not weights.numel():
         return
     left = set(weights.any(0).nonzero()[:, 0].tolist())
@@ -169,7 +169,7 @@ def _links(weights: Tensor) -> Iterator[tuple[int, int]]:
 def _parts(text: str, words: Sequence[tuple[int, int]], ids: Sequence[int], codec: Codec) -> Tensor:
     """(tokens, words): how many characters of each word a token spells.
 
-    By counting visible characters, since a codec may write others than those it read.
+    Counts visible characters, since a codec may decode to other characters than it encoded.
     """
     visible = [number for number, character in enumerate(text) if not character.isspace()]
     ends = [len("".join(codec.decode(ids[: end + 1]).split())) for end in range(len(ids))]
@@ -187,7 +187,7 @@ def _parts(text: str, words: Sequence[tuple[int, int]], ids: Sequence[int], code
 
 
 def _same_marks(source: str, target: str) -> Alignment:
-    """Punctuation marks that both sides have equally often, in their order."""
+    """Links between punctuation marks that occur equally often on both sides, in order."""
     places: list[dict[str, list[int]]] = [{}, {}]
     for text, found in zip((source, target), places, strict=True):
         for number, (start, _) in enumerate(word_spans(text)):

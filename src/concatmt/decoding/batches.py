@@ -1,7 +1,7 @@
-"""Windows that do not depend on each other, in batches: like lengths together, on several threads.
+"""Translates independent windows in batches of similar length, on several threads.
 
 Which windows share a batch depends on their lengths alone, and each batch runs on one thread, so
-the number of threads changes nothing but the time. Does not know documents.
+the number of threads changes only the time. Does not know documents.
 """
 
 import math

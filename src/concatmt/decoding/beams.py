@@ -1,9 +1,9 @@
 """The state of a search: a row for each window, with the hypotheses of its beam.
 
-Position t and segment k travel with each hypothesis. Keys and values of all beams of a window stand
-in one slab that only grows: which columns a hypothesis descends from is a mask, and nothing is
-copied when beams are reordered. A row whose window is done can be given to another one, which is
-then some steps behind the others. Does not know how tokens are chosen.
+Position t and segment k travel with each hypothesis. Keys and values of all beams of a window share
+one slab that only grows: which columns a hypothesis descends from is a mask, and nothing is
+copied when beams are reordered. A row whose window is done can be given to another window, which is
+then a few steps behind the others. Does not know how tokens are chosen.
 
 Shapes: B rows, H beams (1 at the first step), C cached columns.
 """
@@ -23,8 +23,8 @@ from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.packing import real_tokens
 from concatmt.model.transformer import Memory
 
-TIDY_STEPS = 8  # after which columns that nobody sees any more are looked for
-TIDY_SHARE = 0.75  # of the columns, above which they stay as they are
+TIDY_STEPS = 8  # between searches for columns that nobody sees any more
+TIDY_SHARE = 0.75  # of the columns still seen, above which none is dropped
 
 
 @dataclass(eq=False)
@@ -32,10 +32,10 @@ class Row:
     """One window of a search."""
 
     window: Window
-    wanted: int  # of the best hypotheses: so many are asked for
-    longest: int  # tokens of the longest hypothesis there can be, with its boundaries
+    wanted: int  # how many of the best hypotheses are asked for
+    longest: int  # tokens of the longest possible hypothesis, boundaries included
     finished: list[Hypothesis] = field(default_factory=list)
-    live: bool = True  # whether it is still searched
+    live: bool = True  # whether its search is still going on
     start: int = 0  # the column of `Beams.tokens` in which its hypotheses begin
 
 
@@ -43,13 +43,13 @@ class Choice(NamedTuple):
     """One step of a search: what continues, and what ends."""
 
     parents: Tensor  # (B, beam) which hypothesis each beam continues
-    tokens: Tensor  # (B, beam) with what
+    tokens: Tensor  # (B, beam) the next token of each beam
     scores: Tensor  # (B, beam) its sum of log-probs, -inf where nothing is left
     ends: Tensor  # (B, H) the sum with <end> of hypotheses that are finished, else -inf
 
 
 class Inputs(NamedTuple):
-    """What is fed to the decoder next."""
+    """The next inputs of the decoder."""
 
     tokens: Tensor  # (B, H)
     segments: Tensor  # (B, H)
@@ -87,7 +87,7 @@ class Beams:
         return self.tokens.shape[2] - row.start
 
     def feed(self) -> Tensor:
-        """Make room for the next token of each hypothesis; its positions (B, 1)."""
+        """Make room for the next token of each hypothesis; returns its positions (B, 1)."""
         beams = self.scores.shape[1]
         own = torch.eye(beams, dtype=torch.bool, device=self.visible.device)
         self.visible = torch.cat([self.visible, own.expand(len(self.rows), -1, -1)], dim=2)
@@ -96,7 +96,7 @@ class Beams:
         return t
 
     def follow(self, choice: Choice) -> Inputs:
-        """Continue the hypotheses that were chosen."""
+        """Continue the chosen hypotheses."""
         segments = self.boundaries.follow(choice.parents, choice.tokens)
         rows = torch.arange(len(self.rows), device=self.scores.device)
         at = rows[:, None], choice.parents
@@ -120,7 +120,7 @@ class Beams:
         self.rows = [self.rows[row] for row in rows]
 
     def put(self, rows: Sequence[int], other: "Beams") -> None:
-        """Let the rows of `other`, which has made its first step, take the place of `rows`."""
+        """Replace `rows` by the rows of `other`, which has made its first step."""
         at = torch.tensor(rows, device=self.scores.device)
         self._forget()
         columns = max(self.cache.length, other.cache.length)
@@ -138,7 +138,7 @@ class Beams:
             row.start = self.tokens.shape[2] - 1
 
     def _forget(self) -> None:
-        """Drop columns of tokens that no row that goes on has."""
+        """Drop token columns that no live row uses."""
         last = self.tokens.shape[2] - 1
         cut = min((row.start for row in self.rows if row.live), default=last)
         self.tokens, self.sums = self.tokens[:, :, cut:], self.sums[:, :, cut:]
@@ -146,7 +146,7 @@ class Beams:
             row.start = max(0, row.start - cut)
 
     def _tidy(self) -> None:
-        """Throw out cached columns that no hypothesis descends from, if it makes a difference."""
+        """Drop cached columns that no hypothesis descends from, if there are enough of them."""
         seen = self.visible.any(dim=1)  # (B, C)
         width = int(seen.sum(dim=1).max())
         if width > TIDY_SHARE * seen.shape[1]:

@@ -1,8 +1,8 @@
-"""Where hypotheses stand among the sentences of their windows, and which boundary may come next.
+"""Tracks the sentence that each hypothesis is in, and which boundary may come next.
 
 The number of sentences is a constraint: `<end>` is barred until n - 1 separators are out, and
 separators after that; no sentence is empty, and none is longer than its limit. `Free` leaves the
-count to the model, to measure how often it gets it wrong. Does not know scores or models.
+count to the model, to measure how often the model gets it wrong. Does not know scores or models.
 
 Shapes: B windows, H hypotheses of each.
 """
@@ -18,7 +18,7 @@ from concatmt.text.vocabulary import SEPARATOR
 
 
 class Allowed(NamedTuple):
-    """What each hypothesis may be continued with, (B, H) bool each."""
+    """What may continue each hypothesis, (B, H) bool each."""
 
     words: Tensor  # any token but the two boundaries
     separator: Tensor
@@ -32,17 +32,17 @@ class Boundaries:
     sentences: Tensor  # (B,) n
     limits: Tensor  # (B, K) longest sentence allowed, in tokens, from the first to the n-th
     separators: Tensor  # (B, H) separators so far
-    words: Tensor  # (B, H) tokens of the present sentence so far
+    words: Tensor  # (B, H) tokens of the current sentence so far
 
     @classmethod
     def start(cls, sentences: Tensor, limits: Tensor, separators: Tensor) -> "Boundaries":
-        """One hypothesis a window, `separators` (B,) of whose sentences are given already."""
+        """One hypothesis per window; `separators` (B,) of its sentences are already forced."""
         return cls(sentences, limits, separators[:, None], torch.zeros_like(separators)[:, None])
 
     def allowed(self) -> Allowed:
         """What may come next."""
         last = self.separators == self.sentences[:, None] - 1
-        # Hypotheses that were barred (score -inf) may have counted on.
+        # Barred hypotheses (score -inf) may have counted beyond the end.
         place = self.separators.clamp(max=self.limits.shape[1] - 1)
         full = self.words >= self.limits.gather(1, place)
         some = self.words > 0
@@ -65,7 +65,7 @@ class Boundaries:
         self.separators, self.words = self.separators[rows], self.words[rows]
 
     def put(self, rows: Tensor, others: "Boundaries") -> None:
-        """Let the windows of `others` take the place of those in `rows`."""
+        """Replace the windows in `rows` by those of `others`."""
         width = max(self.limits.shape[1], others.limits.shape[1])
         self.limits, limits = (
             F.pad(of.limits, (0, width - of.limits.shape[1]), value=1) for of in (self, others)

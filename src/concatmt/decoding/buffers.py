@@ -1,4 +1,4 @@
-"""Memory for large results that is used again. Does not know what they are."""
+"""Reuses memory for large results. Does not know what they are."""
 
 import threading
 
@@ -6,8 +6,8 @@ from torch import Tensor
 
 
 class KeptRows:
-    """Rows of a fixed width. Fresh pages for them would cost more than the arithmetic: each thread
-    keeps one buffer, which holds until that thread's next call.
+    """Rows of fixed width. Allocating them would cost more than computing them, so each thread
+    keeps one buffer, valid until that thread's next call.
     """
 
     def __init__(self, width: int) -> None:

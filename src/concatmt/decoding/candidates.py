@@ -1,8 +1,8 @@
-"""The best next tokens of every hypothesis, without a full log-softmax or a full sort.
+"""Finds the best next tokens of every hypothesis without a full log-softmax or sort.
 
-Words are ranked apart from the two boundary tokens, which the search rules by other means; padding
-and `<unk>` never come up. Inside, logits are in bits: the softmax is then one of powers of 2, which
-are faster than those of e. Does not know hypotheses, windows or models.
+Words are ranked separately from the two boundary tokens, which `boundaries` rules; padding
+and `<unk>` never appear. Internally logits are in bits: the softmax then uses powers of 2, which
+are faster than powers of e. Does not know hypotheses, windows or models.
 
 Shapes: R rows (hypotheses), D model dimension, V vocabulary, W its size padded to whole blocks.
 """
@@ -17,13 +17,13 @@ from torch.nn import functional as F
 
 from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
 
-BLOCK = 64  # tokens whose maximum is looked at first
+BLOCK = 64  # tokens whose maximum is computed first
 LOGITS_AT_A_TIME = 1 << 22  # when given tokens are scored
 LOG2_E = math.log2(math.e)
 LN_2 = math.log(2)
-SLICE_ELEMENTS = 1 << 18  # logits that are normalised at a time: what stays in the cache
-# Up to so many bits, up or down, sums of powers of 2 neither overflow nor lose digits. Trained
-# models stay far within; only beyond it must the largest logit be known and taken away first.
+SLICE_ELEMENTS = 1 << 18  # logits normalised at a time, few enough to stay in the cache
+# Within this many bits, sums of powers of 2 neither overflow nor lose digits. Trained
+# models stay far within; only beyond that must the largest logit be subtracted first.
 SAFE_BITS = 64
 
 
@@ -40,10 +40,10 @@ class Output(Protocol):
     """An output layer, in float32 or int8."""
 
     def __call__(self, x: Tensor) -> Tensor:
-        """(R, D) -> (R, W) logits, which hold until this thread's next call."""
+        """(R, D) -> (R, W) logits, valid until this thread's next call."""
 
     def parts(self, x: Tensor) -> tuple[Iterator[Tensor], Tensor | None]:
-        """The same in parts, all to be multiplied by a factor for each row (R, 1) if there is one.
+        """The logits in parts, and the factors of the rows (R, 1) to multiply them by, if any.
 
         Their widths are multiples of BLOCK, and they may be overwritten.
         """
@@ -69,7 +69,7 @@ class Projection:
     def log_probs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
         """(E,) log-probabilities of `tokens` (E,), each under the hidden state in its row.
 
-        hidden: (R, D), worked on in slices; rows: (E,) ascending, several tokens may share one, on
+        hidden: (R, D), processed in slices; rows: (E,) ascending, several tokens may share one, on
         the host.
         """
         size = max(1, LOGITS_AT_A_TIME // self.vocabulary)
@@ -81,7 +81,7 @@ class Projection:
             at = (rows[of_part] - number * size).to(hidden.device)
             bits = self._bits(part)
             hits = bits[at, tokens[of_part]] * LN_2
-            # To know whether it is needed, the host would have to wait for a device.
+            # On a device, the host would have to wait to know whether it is needed.
             careful = bits.device.type != "cpu"
             masses = bits.new_empty(0) if careful else _log_masses(bits)
             if careful or not masses.abs().max() < SAFE_BITS * LN_2:  # or not a number
@@ -91,7 +91,7 @@ class Projection:
         return scores
 
     def _bits(self, hidden: Tensor) -> Tensor:
-        """(R, D) -> (R, W), -inf beyond the vocabulary; they hold until this thread's next call."""
+        """(R, D) -> (R, W), -inf beyond the vocabulary; valid until this thread's next call."""
         bits = self.linear(hidden)
         bits[:, self.vocabulary :] = -torch.inf
         return bits
@@ -116,7 +116,7 @@ class Projection:
 def best_candidates(
     parts: Iterable[Tensor], count: int, factors: Tensor | None = None
 ) -> Candidates:
-    """Exact, in stages: the words with the best values are in the blocks with the best maxima.
+    """Exact, in stages: the best words are in the blocks with the best maxima.
 
     parts: logits in bits (R, a multiple of BLOCK) of consecutive tokens, overwritten; the true ones
     are `factors` (R, 1) times as large.
@@ -154,7 +154,7 @@ def best_candidates(
 def _harmless(peaks: Tensor, factors: Tensor | None) -> bool:
     """Whether powers of 2 of the logits can be added up as they are.
 
-    Of a device it is not asked: the host would have to wait for the answer.
+    Not checked on a device: the host would have to wait for the answer.
     """
     if peaks.device.type != "cpu":
         return False
@@ -164,8 +164,8 @@ def _harmless(peaks: Tensor, factors: Tensor | None) -> bool:
 def _log_masses(bits: Tensor, peaks: Tensor | None = None, factors: Tensor | None = None) -> Tensor:
     """(R,) natural logarithms of the sums of 2^(logit * factor); overwrites the logits.
 
-    peaks: (R, 1) the largest logit of each row, taken away from the others before; None: the result
-    is good only if it is within SAFE_BITS.
+    peaks: (R, 1) the largest logit of each row, subtracted first; with None the result
+    is only valid within SAFE_BITS.
     """
     rows = max(1, SLICE_ELEMENTS // bits.shape[1])
     masses = bits.new_empty(len(bits))

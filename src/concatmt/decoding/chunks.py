@@ -1,8 +1,8 @@
-"""Input cut into chunks that are translated one at a time, so that memory stays bounded.
+"""Cuts the input into chunks that are translated one at a time, so that memory stays bounded.
 
-Where chunks begin depends on the input and the mode alone. A chunk is translated by one process
+Where chunks begin depends only on the input and the mode. A chunk is translated by one process
 and written at once, which makes the bytes of an output independent of the number of processes and
-of interruptions. A document longer than a chunk goes on in the next, which is of the same group.
+of interruptions. A document longer than a chunk continues in the next, of the same group.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,14 +14,14 @@ from concatmt.files import hash_text
 
 @dataclass(frozen=True)
 class ChunkSize:
-    """When a chunk is full: with so many sentences, or so many parts of documents."""
+    """When a chunk is full: by number of sentences or of parts of documents."""
 
     sentences: int
     parts: int
 
 
-# Windows of `redecode` are independent: a chunk is what is worth sorting by length. In `prefix`
-# documents go side by side: it takes many of them, whatever their length.
+# Windows of `redecode` are independent: a chunk is as much as is worth sorting by length. In
+# `prefix` documents are translated side by side: a chunk has many of them, whatever their length.
 SIZES = {"redecode": ChunkSize(1024, 1024), "prefix": ChunkSize(8192, 256)}
 
 
@@ -38,7 +38,7 @@ class Chunk:
 
     @property
     def hash(self) -> str:
-        """Of everything that the translation depends on."""
+        """Hash of everything that the translation depends on."""
         return hash_text(
             repr([(p.document, p.first, p.source, p.gold, p.blank) for p in self.parts])
         )

@@ -1,8 +1,8 @@
-"""Who has windows searched, and the queue in which clients wait for their turn.
+"""The clients of a search, and the queue in which they wait for their turn.
 
-A client is a stream: it gives a round of windows, is sent what was found for each, and gives the
+A client runs a stream: it yields a round of windows, is sent the result of each, and yields the
 next round, as a document does. Everything here may be used by several threads. Does not know how
-windows are searched, nor what they are for.
+windows are searched, or what they are for.
 """
 
 import threading
@@ -17,11 +17,11 @@ Stream = Generator[Sequence[Window], list[Found], None]
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error
-    """A client was told to stop."""
+    """A client was asked to stop."""
 
 
 class Client:
-    """A stream, and what is known of its present round."""
+    """A stream and the state of its current round."""
 
     def __init__(
         self,
@@ -29,8 +29,8 @@ class Client:
         wanted: int | None = None,
         on_end: Callable[[BaseException | None], None] | None = None,
     ) -> None:
-        """`wanted`: hypotheses of each window. `on_end` is told once, None or why it ended early;
-        without it an error is raised where it happens.
+        """`wanted`: hypotheses per window. `on_end` is called once, with None or with the reason
+        for ending early; without it an error is raised where it happens.
         """
         self.stream, self.wanted, self.on_end = stream, wanted, on_end
         self.cancelled = self.ended = False
@@ -41,7 +41,7 @@ class Client:
         self._started = False
 
     def next_window(self) -> tuple[int, Window] | None:
-        """The next window of this round and its number, for the one thread that has the client."""
+        """The next window of this round and its number, for the thread that holds the client."""
         if not self._started:
             self._started = True
             self._go_on()
@@ -52,11 +52,11 @@ class Client:
 
     @property
     def has_more(self) -> bool:
-        """Whether windows of this round have not been begun."""
+        """Whether this round has windows that were not started."""
         return not self.ended and self._begun < len(self._windows)
 
     def take(self, number: int, result: Found) -> bool:
-        """What was found for a window. True when that was the last one and a new round is there."""
+        """Take the result of a window. True if it was the last one and a new round has begun."""
         with self._lock:
             self._found[number] = result
             self._missing -= 1
@@ -66,7 +66,7 @@ class Client:
         return not self.ended
 
     def end(self, error: BaseException | None) -> None:
-        """No more of it; the first reason counts."""
+        """End the client; the first reason counts."""
         with self._lock:
             if self.ended:
                 return
@@ -78,7 +78,7 @@ class Client:
             raise error
 
     def _go_on(self) -> None:
-        """The next round; nobody else has anything of this client."""
+        """Start the next round; no window of this client is in use."""
         results = self._found
         try:
             self._windows = self.stream.send(results) if results else next(self.stream)
@@ -101,11 +101,11 @@ class Place:
 
 
 class Queue:
-    """Clients that have windows nobody has begun."""
+    """Clients with windows that were not started."""
 
     def __init__(self, fair: bool = False) -> None:
-        """`fair`: they take turns window by window. Else those that have begun come first, so that
-        as few as possible are open at a time.
+        """`fair`: clients take turns window by window. Otherwise those that have started come
+        first, so that as few as possible are open at a time.
         """
         self.fair = fair
         self.closed = False
@@ -116,7 +116,7 @@ class Queue:
         return len(self._clients)
 
     def add(self, client: Client) -> None:
-        """One that has just come."""
+        """Add a new client."""
         with self._changed:
             if self.closed:
                 raise RuntimeError("the queue is closed")
@@ -124,13 +124,13 @@ class Queue:
             self._changed.notify()
 
     def put_back(self, client: Client) -> None:
-        """One that has more."""
+        """Put back a client that has more windows."""
         with self._changed:
             (self._clients.append if self.fair else self._clients.appendleft)(client)
             self._changed.notify()
 
     def next(self, wait: bool = False) -> Place | None:
-        """The next window to search; None when there is none, with `wait` when it is closed."""
+        """The next window to search; None if there is none (with `wait`, only when closed)."""
         while True:
             with self._changed:
                 while wait and not self._clients and not self.closed:

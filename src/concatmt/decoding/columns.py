@@ -1,7 +1,7 @@
-"""Linear layers in float32 as decoding wants them: stored by columns, with few biases.
+"""Linear layers in float32 for decoding: stored by columns, with as few biases as possible.
 
-A bias is a pass over memory. Most of them can be left to a layer that has one anyway. Knows the
-blocks of a model, but not what is around them.
+A bias is a pass over memory. Most can be folded into a layer that has one anyway. Knows the
+blocks of a model, but not the rest of it.
 """
 
 from collections.abc import Container
@@ -19,12 +19,12 @@ from concatmt.model.views import Where
 class LinearByColumns(nn.Module):
     """y = x W' + b, a few per cent faster for few rows than with W stored by rows."""
 
-    left = False  # whether the layer after it adds what `activated` leaves out
+    left = False  # whether the next layer adds the bias that `activated` leaves out
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
         self.columns = linear.weight.detach().t().contiguous()
-        self.bias = linear.bias.detach()  # of the first outputs, if it is shorter than they are
+        self.bias = linear.bias.detach()  # of the first outputs only, if it is shorter
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., in) -> (..., out)"""
@@ -34,7 +34,7 @@ class LinearByColumns(nn.Module):
         return y
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
-        """(..., in) -> (all rows, out): the activation of y, without a bias that was left."""
+        """(..., in) -> (all rows, out): the activation of y, without a bias that was folded."""
         rows = x.flatten(0, -2)
         if self.left:
             # relu(y) - b = max(x W', -b)
@@ -54,7 +54,7 @@ class LinearByColumns(nn.Module):
         self.bias = total.to(self.bias.dtype)
 
     def leave_to(self, after: "LinearByColumns") -> None:
-        """Let the layer after a ReLU add the bias of this one."""
+        """Fold this layer's bias, before a ReLU, into the layer after it."""
         after.take(self.bias)
         self.left = True
 
@@ -62,9 +62,9 @@ class LinearByColumns(nn.Module):
 def leave_biases_to_last_layers(block: Block, rotates: Container[Where] = ()) -> None:
     """Take as many biases as possible out of a block whose layers are stored by columns.
 
-    A bias of keys adds the same to the scores of all keys, which a softmax does not see, unless
-    keys are turned by their places (`rotates`). One of values comes out of the attention as it
-    went in, for the weights add up to 1. That of the first feed-forward layer can be left out
+    A bias of keys adds the same to the scores of all keys, which the softmax cancels, unless
+    keys are rotated by position (`rotates`). A bias of values passes through attention
+    unchanged, as the weights add up to 1. That of the first feed-forward layer can be left out
     before a ReLU: relu(y) = max(x W', -b) + b.
     """
     for module in block.children():
@@ -81,7 +81,7 @@ def leave_biases_to_last_layers(block: Block, rotates: Container[Where] = ()) ->
 
 
 def _turned(block: Block, attention: nn.Module, rotates: Container[Where]) -> bool:
-    """Whether the keys of an attention are turned."""
+    """Whether an encoding rotates the keys of an attention."""
     if isinstance(attention, CrossAttention):
         return "cross" in rotates
     return ("decoder" if isinstance(block, DecoderBlock) else "encoder") in rotates

@@ -1,6 +1,6 @@
-"""Settings of decoding, each with its default and the sentence that explains it.
+"""Settings of decoding: defaults and the texts of the command line's help.
 
-The command line makes its options from these classes, so importing them must stay quick: no torch.
+The command line makes its options from these classes, so importing this must stay quick: no torch.
 """
 
 from pathlib import Path
@@ -36,8 +36,8 @@ class SearchConfig(Settings):
     length_constant: int = Field(
         default=20, ge=1, le=100_000, description="The constant of that length."
     )
-    # Certain: no hypothesis that goes on can become better. Likely: none has a better score now.
-    # Best goes on after the beam is full, as long as a hypothesis that goes on has a better score
+    # Certain: no unfinished hypothesis can become better. Likely: none has a better score now.
+    # Best continues after the beam is full as long as an unfinished hypothesis has a better score
     # now than the worst of the beam. Narrow: each finished hypothesis takes a place of the beam,
     # and the search ends when all are taken.
     stop: Literal["certain", "likely", "best", "narrow"] | None = Field(
@@ -46,25 +46,28 @@ class SearchConfig(Settings):
         " By default likely in 'prefix', else certain. best: as generate() of transformers; narrow:"
         " as Marian.",
     )
-    sample: bool = Field(
-        default=False, description="Draw translations at random instead of searching."
-    )
+    sample: bool = Field(default=False, description="Sample translations instead of searching.")
     temperature: float = Field(
         default=1.0,
         gt=0,
         allow_inf_nan=False,
-        description="Of samples: above 1 is bolder, below 1 safer.",
+        description="Temperature of samples: above 1 is bolder, below 1 safer.",
     )
     seed: int = Field(
-        default=1, ge=0, lt=2**63, description="Of samples: the same seed, the same output."
+        default=1,
+        ge=0,
+        lt=2**63,
+        description="Seed of samples: the same seed gives the same output.",
     )
 
 
 class PoolConfig(Settings):
-    """How much is worked on at a time."""
+    """How much is processed at a time."""
 
-    windows: Count = Field(default=64, description="Windows in a batch, at most.")
-    tokens: Count = Field(default=4096, description="Source tokens in a batch, padding included.")
+    windows: Count = Field(default=64, description="Most windows in a batch.")
+    tokens: Count = Field(
+        default=4096, description="Most source tokens in a batch, padding included."
+    )
     threads: int = Field(
         default=0, ge=0, description="Batches at the same time; 0: one for each core."
     )
@@ -75,7 +78,7 @@ class TranslateConfig(Settings):
 
     mode: Literal["prefix", "redecode"] = Field(
         default="prefix",
-        description="Force the translations of the context that are already there, or translate"
+        description="Force the translations that the context already has, or translate"
         " the whole window every time, as the paper does.",
     )
     target_context: Literal["own", "gold", "none"] = Field(
@@ -85,7 +88,7 @@ class TranslateConfig(Settings):
     context: int | None = Field(
         default=None,
         ge=0,
-        description="Context sentences; by default all that the model was made for.",
+        description="Context sentences; by default all that the model was trained for.",
     )
     search: SearchConfig = SearchConfig()
     miscount: Literal["last", "retranslate"] = Field(
@@ -95,22 +98,22 @@ class TranslateConfig(Settings):
     )
     long: Literal["split", "copy", "error"] = Field(
         default="split",
-        description="What to do with a sentence of more than the maximum of tokens.",
+        description="What to do with a sentence of more than the maximum number of tokens.",
     )
     # Context is left out first when a window is longer.
     max_tokens: int = Field(default=512, ge=2, description="Longest source window, in tokens.")
     glossary: Path | None = Field(
         default=None,
-        description="Terms and the forms that translate them, in columns: the search must use one.",
+        description="Terms and their translations, in columns: the search must use one of them.",
     )
-    nbest: Count = Field(default=1, description="Translations of each sentence, in JSONL.")
+    nbest: Count = Field(default=1, description="Translations per sentence, in JSONL.")
     pool: PoolConfig = PoolConfig()
 
     def resolved(self) -> "TranslateConfig":
-        """With the stopping rule of the mode where none is chosen.
+        """Fill in the mode's stopping rule where none is chosen.
 
-        `redecode` is the paper's and gives its results exactly. In `prefix` a search is a single
-        sentence, of which waiting for certainty is a large part.
+        `redecode` is the paper's mode and reproduces it exactly. In `prefix` a search is a single
+        sentence, and waiting for certainty would be a large part of it.
         """
         stop = self.search.stop or ("likely" if self.mode == "prefix" else "certain")
         return self.model_copy(update={"search": self.search.model_copy(update={"stop": stop})})
@@ -129,11 +132,11 @@ class ContrastConfig(Settings):
         " (Voita's rule), or 0 (ContraPro's).",
     )
     target_context: Literal["gold", "none"] = Field(
-        default="gold", description="Give the model the translations of the context, or none."
+        default="gold", description="Give the model the translations of the context, or not."
     )
     context: int | None = Field(
         default=None,
         ge=0,
-        description="Context sentences; by default all that the model was made for.",
+        description="Context sentences; by default all that the model was trained for.",
     )
     pool: PoolConfig = PoolConfig()

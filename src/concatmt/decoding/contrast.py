@@ -1,4 +1,4 @@
-"""Which of several translations a model prefers: scores, verdicts and their settings.
+"""Finds which of several translations a model prefers: scores and verdicts.
 
 Does not know test-set formats: an item is text, candidates and the place of the correct one.
 """
@@ -28,7 +28,7 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model says to a question."""
+    """A model's answer to a question."""
 
     scores: list[float]  # one for each candidate, under the chosen score and scope
     sums: list[Sums]
@@ -36,7 +36,7 @@ class Answer:
 
 
 class Contrast:
-    """Asks a model."""
+    """Asks a model contrastive questions."""
 
     def __init__(self, model: LoadedModel, config: ContrastConfig) -> None:
         self.model, self.config = model, config
@@ -46,7 +46,7 @@ class Contrast:
 
     @property
     def signature(self) -> Signature:
-        """What it takes to get these verdicts."""
+        """The settings behind these verdicts."""
         config = self.config
         return Signature(
             {
@@ -74,7 +74,7 @@ class Contrast:
                 yield Answer(values, sums, verdict(values, question.correct, self.config.ties))
 
     def _item(self, question: Question) -> ScoringItem:
-        """Encode, and cut to the window."""
+        """Encode a question and cut it to the window."""
         source, target = self.model.text.source, self.model.text.target
         if len(question.targets) < 2:
             raise UserError(
@@ -89,7 +89,7 @@ class Contrast:
 
 
 def verdict(scores: Sequence[float], correct: int, ties: str) -> float:
-    """1 if the correct candidate has the best score alone, 0 if another has it; ties by rule."""
+    """1 if only the correct candidate has the best score, 0 if another has; ties by rule."""
     best = max(scores)
     winners = [place for place, score in enumerate(scores) if score == best]
     if correct not in winners:

@@ -1,4 +1,4 @@
-"""Log-probs of given translations of documents, by sentence and token, for amounts of context.
+"""Scores given translations of documents, token by token, with several amounts of context.
 
 The basis of measures of context use: the same sentence scored with 0, 1, ... sentences before it.
 Does not know files.
@@ -24,7 +24,7 @@ class SentenceScore:
 
     document: str
     sentence: int
-    context: int  # sentences before it that were asked for; fewer at the start of a document
+    context: int  # sentences of context asked for; fewer at the start of a document
     tokens: list[str]  # as the model has them, `<end>` last
     log_probs: list[float]
 
@@ -37,11 +37,11 @@ class DocumentScorer:
         for context in contexts:
             check_window(model.engine.config, context + 1)
         self.model, self.contexts, self.pool = model, contexts, pool
-        self.history = History()  # of a document that goes on in the next part
+        self.history = History()  # of a document that continues in the next part
 
     @property
     def signature(self) -> Signature:
-        """What it takes to get these scores."""
+        """The settings behind these scores."""
         contexts = ",".join(map(str, self.contexts))
         return Signature(
             {**self.model.identity, "context": contexts, "target_context": "gold", "score": "sum"}
@@ -62,7 +62,7 @@ class DocumentScorer:
         for place, (source, gold) in enumerate(zip(part.source, part.gold, strict=True)):
             ids, target = self.model.text.source.encode(source), self.model.text.target.encode(gold)
             if not ids:
-                continue  # an empty sentence has no translation to score and is nobody's context
+                continue  # an empty sentence has nothing to score and never serves as context
             for context in self.contexts:
                 before = self.history.source[-context:] if context else []
                 given = self.history.target[-context:] if context else []

@@ -1,4 +1,4 @@
-"""A model made ready for decoding: its linear layers packed, its output layer ranking candidates.
+"""Makes a model ready for decoding: packs its linear layers and ranks its output.
 
 Everything that decoding asks of a model goes through here, in float32 or int8, on the device where
 the model is. Does not know hypotheses, windows or text.
@@ -28,7 +28,7 @@ class Engine:
     """Encoder, decoder and output layer of a model, for inference."""
 
     def __init__(self, model: Transformer, int8: bool = False) -> None:
-        """The model's linear layers are copied in the form that decoding wants; `int8`: rounded."""
+        """Copy the model's linear layers in the form that decoding needs; `int8`: rounded."""
         self.config = model.config
         self.device = model.output.weight.device
         self.int8 = int8
@@ -42,7 +42,7 @@ class Engine:
 
     @property
     def candidate_limit(self) -> int:
-        """How many candidates a hypothesis can have, the impossible ones of a block included."""
+        """The most candidates of a hypothesis, including impossible ones of the last block."""
         return self.projection.vocabulary + self.projection.padding
 
     def encode(self, source: Side, sentences: Tensor) -> PackedMemory:
@@ -68,7 +68,7 @@ class Engine:
         return self.model.decode(tokens, t, k, memory, cache, visible)
 
     def cache(self, capacity: int) -> Cache:
-        """An empty cache with room for `capacity` columns; to be released when it is done with."""
+        """An empty cache with room for `capacity` columns; to be released after use."""
         return self.model.cache(capacity, self.slabs)
 
     def candidates(self, hidden: Tensor, count: int) -> Candidates:
@@ -80,7 +80,7 @@ class Engine:
         return self.projection.logits(hidden).log_softmax(dim=1)
 
     def log_probs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
-        """(E,) float32: log-probabilities of `tokens` (E,), each under one of `hidden` (R, D)."""
+        """(E,) float32: log-probabilities of `tokens` (E,), each under a row of `hidden` (R, D)."""
         return self.projection.log_probs(hidden, rows, tokens)
 
 
@@ -88,7 +88,7 @@ def quantized_copy(model: Transformer) -> Transformer:
     """The model with every linear layer of its blocks in int8."""
 
     def make(linear: nn.Linear, name: str) -> nn.Module:
-        # Its input comes out of a ReLU; swish goes below 0.
+        # Its input is the output of a ReLU; swish goes below 0.
         positive = name == "feed_forward_out" and model.config.architecture.activation == "relu"
         return QuantizedLinear(linear.weight.detach(), linear.bias, positive)
 
@@ -96,7 +96,7 @@ def quantized_copy(model: Transformer) -> Transformer:
 
 
 def packed_copy(model: Transformer) -> Transformer:
-    """The model with every linear layer of its blocks as its library wants it."""
+    """The model with every linear layer of its blocks packed for the library that multiplies."""
     if products.by_onednn(model.output.weight):
         return copy_with(model, lambda linear, _: PackedLinear(linear))
     twin = copy_with(model, lambda linear, _: LinearByColumns(linear))
@@ -106,12 +106,12 @@ def packed_copy(model: Transformer) -> Transformer:
 
 
 def copy_with(model: Transformer, make: Callable[[nn.Linear, str], nn.Module]) -> Transformer:
-    """The model with other linear layers in its blocks; embeddings are shared with it.
+    """A copy of the model with other linear layers in its blocks; embeddings are shared.
 
-    `make` is given a layer and its name in the block.
+    `make` gets a layer and its name in the block.
     """
     kept = {id(parameter): parameter for parameter in model.parameters()}
-    # Nothing is copied but the tree of modules: the new layers replace the old ones in it.
+    # Copy only the tree of modules, and replace the layers in it.
     twin = copy.deepcopy(model, memo=dict(kept))
     for module in list(twin.modules()):
         for name, child in list(module.named_children()):
@@ -121,7 +121,7 @@ def copy_with(model: Transformer, make: Callable[[nn.Linear, str], nn.Module]) -
 
 
 class _Transposed:
-    """x W' + b for few rows of x and many of W, into memory that is used again; see `KeptRows`.
+    """x W' + b for few rows of x and many of W, into reused memory; see `KeptRows`.
 
     With few rows, the product is faster with W stored by columns.
     """

@@ -1,4 +1,4 @@
-"""A glossary: terms of the source language and the forms that may translate them.
+"""Reads a glossary: source terms and the forms that may translate them.
 
 Finds the terms of a sentence, says whether a translation has them, and turns their forms into the
 tokens that a search can aim at (`term_search`). Does not know models.
@@ -17,18 +17,18 @@ from concatmt.files import hash_text
 from concatmt.text.codec import Codec
 
 HASH_DIGITS = 12
-_ELISION = "d'"  # after it a word goes on without a space
+_ELISION = "d'"  # a word follows it without a space
 
 
 @dataclass(frozen=True)
 class Term:
-    """A word or several of the source, and what they may become."""
+    """One or more source words, and their allowed translations."""
 
     source: str
     forms: tuple[str, ...]
 
     def is_in(self, translation: str) -> bool:
-        """Whether one of the forms is there as a word, perhaps with a capital letter."""
+        """Whether a translation has one of the forms as a word, perhaps capitalised."""
         return any(_pattern(form).search(translation) for form in self.forms)
 
 
@@ -40,7 +40,7 @@ class Glossary:
 
     @classmethod
     def read(cls, path: Path) -> Glossary:
-        """A TSV file: a term, and in each further column an allowed form of its translation."""
+        """Read a TSV file: a term, then an allowed form of its translation in each column."""
         terms: dict[str, Term] = {}
         for number, line in enumerate(read_lines(path, ReadReport()), start=1):
             source, *forms = (column.strip() for column in line.split("\t"))
@@ -53,14 +53,14 @@ class Glossary:
                     " tabs and further forms of it"
                 )
             if source.lower() in terms:
-                raise UserError(f"{path}, line {number}: {source!r} is there already")
+                raise UserError(f"{path}, line {number}: {source!r} is listed twice")
             terms[source.lower()] = Term(source, tuple(dict.fromkeys(forms)))
         if not terms:
             raise UserError(f"{path}: no terms in it")
         return cls(tuple(terms.values()))
 
     def found_in(self, sentence: str) -> list[Term]:
-        """The terms of a sentence; where several begin alike, the longest."""
+        """The terms of a sentence; the longest where several start at one place."""
         terms, seen = [], set()
         for match in self._any.finditer(sentence):
             term = self._by_name[" ".join(match.group().lower().split())]
@@ -71,7 +71,7 @@ class Glossary:
 
     @property
     def hash(self) -> str:
-        """Of all terms and forms: what a signature says of it."""
+        """Hash of all terms and forms, for signatures."""
         return hash_text(repr(self.terms))[:HASH_DIGITS]
 
     @cached_property
@@ -86,7 +86,7 @@ class Glossary:
 
 
 def _pattern(form: str) -> re.Pattern[str]:
-    """A form as a word; its first letter may be a capital one."""
+    """Match a form as a word; its first letter may be a capital."""
     words = r"\s+".join(map(re.escape, form.split()))
     first = re.escape(form[0])
     either = f"[{form[0]}{form[0].upper()}]" if form[0].isalpha() else first
@@ -94,7 +94,7 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 
 def token_forms(term: Term, codec: Codec) -> tuple[tuple[int, ...], ...]:
-    """The tokens of each form: in a sentence, at its beginning, and after an elided article."""
+    """The tokens of each form: inside a sentence, at its start, and after an elided article."""
     forms: dict[tuple[int, ...], None] = {}
     for form in term.forms:
         for text in (form, form[:1].upper() + form[1:]):

@@ -1,11 +1,11 @@
-"""One document on all cores, with the translations that come of one sentence after the other.
+"""Translates one document on all cores, with the same result as sentence after sentence.
 
 In `prefix` a sentence waits for the translations before it. Here a document is cut into pieces that
-are walked side by side. At the beginning of a piece the translations before it are not known yet;
-it is translated as if it were the beginning of the document. A walk that comes to its end goes on
-into the next piece, now with the context that was missing there, until it finds a sentence that was
-searched with exactly the context that it has now: from there on nothing changes. At last one walk
-over the whole document searches whatever does not fit. So every translation was searched with the
+are walked side by side. At the start of a piece the translations before it are not known yet; it is
+translated as if it were the start of the document. A walk that reaches its end continues into the
+next piece, now with the context that was missing there, until it meets a sentence that was searched
+with exactly the context that it has now: from there on nothing changes. Finally one walk over the
+whole document searches again whatever does not fit. So every translation was searched with the
 final translations of its context: the result is the sequential one.
 
 Does not know how windows are searched.
@@ -20,16 +20,16 @@ from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.sentences import SentenceTranslator
 from concatmt.decoding.translation import History, Passage, Report, Translation
 
-PATIENCE = 12  # sentences of other pieces that a walk searches again in the hope of agreement
+PATIENCE = 12  # sentences of the next piece that a walk searches again, hoping for agreement
 
 
 @dataclass
 class Guess:
-    """What is known of a sentence: its translation if its context is what it is taken for."""
+    """A sentence's translation, provided that its context is as assumed."""
 
-    ids: list[int]  # as context of later ones
+    ids: list[int]  # its tokens as context of later sentences
     translation: Translation | None = None
-    key: str = ""  # what was searched to find it
+    key: str = ""  # what the search for it was given
     report: Report = field(default_factory=Report)
 
 
@@ -55,18 +55,18 @@ class GuessedDocument:
         self.starts = [count * i // pieces for i in range(pieces)]
 
     def walk(self, piece: int, end: int) -> Stream:
-        """One after the other from the start of a piece, at most to the start of piece `end`."""
+        """Translate in order from the start of a piece, at most to the start of piece `end`."""
         first = self.starts[piece]
         own = self._start(piece + 1)
         again = 0
         for place in range(first, self._start(end)):
             guess = self.guesses[place]
             if place >= own and not guess.key:
-                return  # somebody is there at the moment
+                return  # another walk is searching it at the moment
             searched = yield from self._searched(place, first)
             if place >= own and searched:
                 again += 1
-                # Without its beginning nothing is final: it may not be worth it.
+                # As the start is not known, nothing is final: more searches may not pay off.
                 if again == PATIENCE and first:
                     return
 
@@ -86,7 +86,7 @@ class GuessedDocument:
         return self.starts[piece] if piece < len(self.starts) else len(self.guesses)
 
     def _searched(self, place: int, floor: int) -> Generator[Sequence[Window], list[Found], bool]:
-        """Search a sentence if it was not searched with its present context; whether it was not."""
+        """Search a sentence unless it was searched with its present context; True if it was not."""
         guess = self.guesses[place]
         if self.passage.settled(place) is not None:
             guess.key = "settled"
@@ -94,7 +94,7 @@ class GuessedDocument:
         report = Report()
         task = self.sentences.task(self.passage.source[place], self._history(place, floor), report)
         if (key := str(task)) == guess.key:
-            guess.report.trimmed = report.trimmed  # of another context perhaps
+            guess.report.trimmed = report.trimmed  # perhaps those of another context
             return False
         results = []
         for window in task.windows:
@@ -105,7 +105,7 @@ class GuessedDocument:
         return True
 
     def _history(self, place: int, floor: int) -> History:
-        """The context of a sentence by the present guesses, as if `floor` were the beginning."""
+        """The context of a sentence by the present guesses, as if the document began at `floor`."""
         source: list[list[int]] = []
         target: list[list[int]] = []
         while place > floor and len(source) < self.context:
@@ -126,6 +126,6 @@ class GuessedDocument:
 def pieces_of(sentences: int) -> int:
     """How many pieces a document is cut into.
 
-    More of them fill the rows, but at the beginning of each some sentences are searched twice.
+    More pieces fill more rows, but at the start of each some sentences are searched twice.
     """
     return max(1, min(32, round(math.sqrt(sentences / 3) / 2) * 2)) if sentences >= 12 else 1

@@ -1,4 +1,4 @@
-"""What a search is given and what it finds. Does not know how."""
+"""The input and output of a search: windows and hypotheses. Does not know how it works."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,14 @@ Sentence = Sequence[int]  # token ids without separator
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What is translated: sentences of a source, and translations of the first few if forced."""
+    """Source sentences to translate, and the translations of the first ones if forced."""
 
     source: Sequence[Sentence]
     forced: Sequence[Sentence] = ()  # of all sentences but the last, or none
-    number: int = 0  # which window it is, so that samples do not depend on the batch
-    terms: tuple[tuple[tuple[int, ...], ...], ...] = ()  # forms of each term that must come out
+    number: int = 0  # number of the window, so that samples do not depend on the batch
+    terms: tuple[
+        tuple[tuple[int, ...], ...], ...
+    ] = ()  # forms of each term that the output must have
 
     @property
     def cost(self) -> int:
@@ -44,5 +46,5 @@ class Hypothesis:
 
     @property
     def current_log_probs(self) -> list[float]:
-        """Those of the last sentence and <end>."""
+        """The log-probs of the last sentence and <end>."""
         return self.log_probs[-1 - len(self.sentences[-1]) :]

@@ -1,7 +1,7 @@
-"""Documents to translate, streamed from files or standard input, in parts of bounded size.
+"""Streams documents to translate from files or standard input, in parts of limited size.
 
-A line of input is a sentence; a translation that is given is the gold target context. Which formats
-there are, `corpus.formats` knows. Does not know models.
+A line of input is a sentence; a given translation is the gold target context. Which formats
+exist is known to `corpus.formats`. Does not know models.
 """
 
 import os
@@ -28,7 +28,7 @@ def read_inputs(
 ) -> Iterator[Part | None]:
     """Stream several files as one; with more than one, documents carry the file's name."""
     if gold is not None and len(files) > 1:
-        raise UserError("--gold: belongs to one text, but there are several inputs")
+        raise UserError("--gold: only with one input, but there are several")
     for path, kind in files:
         for part in read_parts(path, kind, limit, report, gold):
             if part is not None and len(files) > 1:
@@ -45,8 +45,8 @@ def read_parts(
 ) -> Iterator[Part | None]:
     """Stream a file, or stdin, in parts of at most `limit` sentences.
 
-    `kind` is the name of a format; `gold` is the file with the translations, if they have one of
-    their own. None means that stdin has nothing more at the moment: work on what there is.
+    `kind` is the name of a format; `gold` is the file with the translations, if they are in one of
+    their own. None means that stdin has no more at the moment: process what there is.
     """
     files = [path] if gold is None else [path, gold]
     lines = _stdin_lines(report) if path == STDIN else None
@@ -54,12 +54,12 @@ def read_parts(
 
 
 def _stdin_lines(report: ReadReport) -> Iterator[str | None]:
-    """Lines as they come in; None whenever the next one is not there yet."""
+    """Lines as they arrive; None whenever the next one is not there yet."""
     descriptor = sys.stdin.fileno()
     waiting: deque[bytes] = deque()
 
     def raw() -> Iterator[bytes]:
-        rest: list[bytes] = []  # of a line that is not complete; joined once
+        rest: list[bytes] = []  # of an incomplete line; joined once
         while block := os.read(descriptor, BLOCK):
             first, *others = block.split(b"\n")
             rest.append(first)

@@ -1,6 +1,6 @@
-"""A translation job: streams of parts in, text out, to a file with a journal or to a stream.
+"""Runs a translation: parts of documents in, text out, to a stream or to a file by a journal.
 
-Joins inputs, chunks, translator, writer and journal; each of them is somewhere else.
+Connects inputs, chunks, translator, writer and journal.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,11 +18,11 @@ from concatmt.signature import Signature
 
 
 class Job:
-    """What is done with every chunk."""
+    """Translates chunks and formats the result."""
 
     def __init__(self, translator: Translator, writer: Writer) -> None:
         self.translator, self.writer = translator, writer
-        self.history = History()  # of a document that goes on in the next chunk
+        self.history = History()  # of a document that continues in the next chunk
 
     @property
     def signature(self) -> Signature:
@@ -39,11 +39,11 @@ class Job:
         )
 
     def chunks(self, parts: Iterable[Part | None]) -> Iterator[Chunk]:
-        """The input in chunks."""
+        """Cut the input into chunks."""
         return cut_chunks(parts, SIZES[self.translator.config.mode])
 
     def translate(self, chunk: Chunk) -> Entry:
-        """One chunk."""
+        """Translate one chunk."""
         passages = [Passage(part.source, part.gold) for part in chunk.parts]
         if chunk.parts[0].first:
             passages[0].history = deepcopy(self.history)
@@ -72,7 +72,7 @@ def translate_stream(
 def translate_file(
     job: Job, parts: Iterable[Part | None], journal: Journal, progress: Progress
 ) -> Report | None:
-    """Write a file by way of the journal; the report, from the process that joins the chunks."""
+    """Write a file by way of the journal; the process that joins the chunks returns the report."""
     chunks: list[tuple[str, int]] = []  # hash and owner of each
     for chunk in job.chunks(parts):
         owner = chunk.group % journal.shard.count

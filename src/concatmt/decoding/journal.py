@@ -1,7 +1,7 @@
-"""The journal of a long translation: chunks that are done, each a file, until all can be joined.
+"""Keeps the finished chunks of a long translation in files until all can be joined.
 
-It lies in a hidden folder beside the output. Whoever is killed loses the chunk at hand; processes
-that share the work share the journal. Does not know what a chunk's text means.
+The journal is a hidden folder beside the output. A killed process loses its current chunk;
+processes that share the work share the journal. Does not know what a chunk's text means.
 """
 
 import hashlib
@@ -37,11 +37,11 @@ HASH_DIGITS = 12
 
 @dataclass(frozen=True)
 class Entry:
-    """What is kept of a chunk that is done."""
+    """What is kept of a finished chunk."""
 
     hash: str  # of the input
     report: Report
-    history: History  # at the end of the chunk, for a document that goes on
+    history: History  # at the end of the chunk, for a document that continues
     text: str
 
 
@@ -51,18 +51,18 @@ class Shard:
 
     rank: int = 0
     count: int = 1
-    start: str = ""  # what processes that were started together have in common, and others not
+    start: str = ""  # the same for processes that were started together, and only for them
 
     @classmethod
     def from_environment(cls) -> "Shard":
-        """As torchrun tells it. Processes of one machine have a parent in common."""
+        """From torchrun's variables. Processes on one machine have a common parent."""
         told = os.environ.get
         count = str(count_from_environment("WORLD_SIZE", "1"))
         parent = _parent() if told("LOCAL_WORLD_SIZE", count) == count else ""
         names = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
         start = ":".join([parent, *(told(name, "") for name in names)])
         rank = count_from_environment("RANK", "0")
-        if rank >= int(count):  # it would wait for ever for the others
+        if rank >= int(count):  # it would wait for the others for ever
             raise UserError(f"RANK={rank}, but WORLD_SIZE={count}: ranks count from 0; unset both")
         return cls(rank, int(count), start)
 
@@ -72,7 +72,7 @@ class Journal:
 
     def __init__(self, output: Path, signature: Signature, shard: Shard, resume: bool) -> None:
         """`signature`: everything but the input that decides the bytes of the output."""
-        followed(output)  # a link that leads nowhere is told before anything is translated
+        followed(output)  # report a broken link before anything is translated
         self.output, self.shard = output, shard
         self.folder = output.with_name(f".{output.name}.journal")
         self._lock: int | None = None
@@ -103,23 +103,23 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def _settings(self) -> dict[str, Any]:
-        """What the process that opened the journal says; nothing before that."""
+        """The settings that the first process wrote; empty before that."""
         path = self.folder / SETTINGS
         if not path.is_file():
             return {}
         settings = read_json(path, "journal")
         if not isinstance(settings, dict) or not isinstance(settings.get("signature"), dict):
-            raise UserError(f"{path}: damaged; remove {self.folder} and start anew")
+            raise UserError(f"{path}: damaged; remove {self.folder} and start again")
         return settings
 
     def _open(self, signature: Signature, resume: bool) -> None:
-        """Make the journal, or take over one that was left; the others wait for that."""
+        """Make the journal, or take over an old one; the other processes wait for that."""
         remove_leftovers(self.output.parent, self.folder.name)
         before = self._settings()
         if before and not resume:
@@ -133,7 +133,7 @@ class Journal:
                 " same, or remove the folder"
             )
         if not before:
-            for path in self.folder.iterdir():  # chunks that do not say how they were made
+            for path in self.folder.iterdir():  # chunks without settings
                 if path.name != LOCK:
                     path.unlink()
         settings = {"signature": signature.to_json(), "start": self.shard.start}
@@ -144,7 +144,7 @@ class Journal:
         return self.folder / f"{index:08}.chunk"
 
     def read(self, index: int, hash_of_input: str) -> Entry | None:
-        """A chunk that is done; None if it is not, or if it is damaged, which gives a warning."""
+        """Read a finished chunk; None if it is missing, or damaged (with a warning)."""
         entry = self._load(index, hash_of_input)
         if entry is None and self.path(index).exists():
             print(f"warning: {self.path(index)}: damaged; translating it again", file=sys.stderr)
@@ -162,16 +162,16 @@ class Journal:
         if values["hash"] != hash_of_input:
             raise UserError(
                 f"{path}: the input has changed since this was translated; remove {self.folder}"
-                " and start anew"
+                " and start again"
             )
         try:
             report, history = Report(**values["report"]), History(**values["history"])
         except (KeyError, TypeError):
-            return None  # of a version that counted other things
+            return None  # written by a version with other counts
         return Entry(values["hash"], report, history, text)
 
     def write(self, index: int, entry: Entry) -> None:
-        """Keep a chunk, with a hash of what is kept in its first line."""
+        """Keep a chunk; the first line has a hash of the rest."""
         head = {
             "hash": entry.hash,
             "report": asdict(entry.report),
@@ -180,11 +180,11 @@ class Journal:
         content = f"{json.dumps(head)}\n{entry.text}"
         path = self.path(index)
         if path.exists() and not path.is_file():
-            path.unlink()  # whatever it is, it would be written through to and not replaced
+            path.unlink()  # a link or device would be written through to instead of replaced
         write_text(path, f"{_digest(content.encode()).decode()}\n{content}")
 
     def leave(self) -> None:
-        """Say that this process needs the journal no more."""
+        """Mark that this process no longer needs the journal."""
         write_text(self._left(self.shard.rank), "")
 
     def _left(self, rank: int) -> Path:
@@ -203,13 +203,13 @@ class Journal:
                 total.add(entry.report)
                 file.write(entry.text.encode())
         for rank in range(1, self.shard.count):
-            _wait_for(self._left(rank))  # one that has nothing to do may be late
+            _wait_for(self._left(rank))  # a process without work may be late
         remove_folder(self.folder)
         self.close()
         return total
 
     def _await(self, index: int, hash_of_input: str, rank: int) -> Entry:
-        """A chunk, as soon as the process of that rank has translated it."""
+        """Wait until the process of that rank has translated a chunk."""
         while True:
             last_look = rank == self.shard.rank or self._left(rank).is_file()
             entry = self._load(index, hash_of_input)
@@ -233,7 +233,7 @@ def _wait_for(path: Path) -> None:
 
 
 def _parent() -> str:
-    """This process's parent: its id and when it started, since ids are used again."""
+    """This process's parent: its id and start time, since ids are reused."""
     parent = os.getppid()
     try:
         fields = Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""A model directory made ready: engine, text pipeline, and what a signature says of them."""
+"""Loads a model directory: engine, text pipeline, and its part of signatures."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from concatmt.text.pipeline import TextPipeline
 
 HASH_DIGITS = 12
 RUN_MODEL = "model"  # where a training run keeps its model
-RUN_DESCRIPTION = "run.json"  # what tells such a run
+RUN_DESCRIPTION = "run.json"  # marks a run directory
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class LoadedModel:
     engine: Engine
     text: TextPipeline
     identity: dict[str, Value]  # the first keys of every signature
-    notes: list[str] = field(default_factory=list)  # what a user of its windows should know
+    notes: list[str] = field(default_factory=list)  # what its user should know
 
     @classmethod
     def load(cls, folder: Path, int8: bool = False) -> "LoadedModel":
@@ -47,7 +47,7 @@ class LoadedModel:
             "model": weights[:HASH_DIGITS],
             "precision": "int8" if int8 else str(model.output.weight.dtype).removeprefix("torch."),
         }
-        # On a busy machine threads would wait for each other longer than there is work.
+        # On a busy machine threads would wait for each other longer than they work.
         with one_core():
             engine = Engine(model, int8)
         origin = read_origin(folder)
@@ -64,7 +64,7 @@ def model_folder(folder: Path) -> Path:
 
 
 def _explain(folder: Path) -> None:
-    """Say what was given where a model directory should be, if that can be told."""
+    """Raise an error that says what was given instead of a model directory, if known."""
     if folder.is_file():
         raise UserError(
             f"{folder}: a file where a model directory is expected; the model comes first"

@@ -1,6 +1,6 @@
-"""How translations are written: as text, line by line, or as JSONL with everything known.
+"""Formats translations: as lines of text, or as JSONL with all details.
 
-Does not know where they are written to.
+Does not know where they are written.
 """
 
 import json
@@ -22,7 +22,7 @@ class Writer:
         self.kind, self.nbest, self.windows = kind, nbest, windows
 
     def head(self, signature: Signature) -> str:
-        """What stands before everything else."""
+        """The first line of the output, if any."""
         return _line({"signature": signature.to_json()}) if self.kind == "jsonl" else ""
 
     def part(self, part: Part, translations: Sequence[Translation]) -> str:

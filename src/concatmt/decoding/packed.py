@@ -1,6 +1,6 @@
-"""Linear layers in float32 by oneDNN, for decoding, with weights in the order that it likes.
+"""Linear layers in float32 for decoding, with weights packed by oneDNN.
 
-Biases, activations and residuals cost nothing there: they are added while a result is made. Does
+Biases, activations and residuals cost nothing: they are fused into the product. Does
 not know models.
 """
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from concatmt.model.products import multiply, multiply_onto, packed
 
-PART = 8192  # outputs at a time of a wide layer: what the next steps find in the cache
+PART = 8192  # outputs at a time of a wide layer, few enough to stay in the cache
 
 
 class PackedLinear(nn.Module):

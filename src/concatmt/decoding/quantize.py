@@ -1,4 +1,4 @@
-"""Linear layers in int8 on the CPU: weights by output channel, activations by row.
+"""Linear layers in int8 on the CPU: weights scaled by output channel, activations by row.
 
 A row's scale is its own largest value, so a result does not depend on the other rows of a batch.
 The product is oneDNN's. Does not know models.
@@ -18,8 +18,8 @@ OFFSET = 128  # activations are unsigned: the fast product is uint8 by int8
 # Processors without VNNI add two products in 16 bits, which 7-bit weights cannot overflow; with 8
 # bits the result would be wrong there, and differ between machines.
 WEIGHT_STEPS = 63
-# Outputs at a time of a wide layer: what the next steps find in the cache. Not a power of two, by
-# which the rows of a result would compete for the same lines of it.
+# Outputs at a time of a wide layer, few enough to stay in the cache. Not a power of two, with
+# which the rows of a result would compete for the same cache lines.
 PART = 10752
 ROWS = 512  # at a time, for the same reason
 
@@ -38,7 +38,7 @@ class QuantizedLinear(nn.Module):
         self.zeros = torch.zeros(len(weight), dtype=torch.int64)
         self.bias = None if bias is None else bias.detach()
         self.positive = positive
-        # What the offset of the activations adds to a product; oneDNN would find out every time.
+        # What the offset of the activations adds to a product; oneDNN would compute it every time.
         excess = rounded.sum(dim=1) * scales * (OFFSET / STEPS)
         self.correction = None if positive else -excess
 
@@ -99,7 +99,7 @@ class WideQuantizedLinear:
         self.rows = KeptRows(len(weight))
 
     def __call__(self, x: Tensor) -> Tensor:
-        """(R, in) -> (R, out), in memory that is used again; see `KeptRows`."""
+        """(R, in) -> (R, out), in reused memory; see `KeptRows`."""
         y = self.rows.like(x)
         parts, peaks = self.parts(x)
         for part, columns in zip(parts, torch.split(y, PART, dim=1), strict=True):
@@ -110,9 +110,9 @@ class WideQuantizedLinear:
         return y
 
     def parts(self, x: Tensor) -> tuple[Iterator[Tensor], Tensor | None]:
-        """The columns of y part by part, and by what their rows must be multiplied (R, 1), if so.
+        """The columns of y in parts, and the factors (R, 1) to multiply their rows by, if any.
 
-        A bias can only be added to what has its true size.
+        With a bias there are no factors: it is added to the true values.
         """
         levels, peaks = quantize_rows(x)
         if self.biases is None:
@@ -122,7 +122,7 @@ class WideQuantizedLinear:
 
 
 def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Values in uint8 around OFFSET, and what a row's largest stands for (..., 1)."""
+    """Values in uint8 around OFFSET, and the peak of each row (..., 1)."""
     highest, lowest = x.amax(dim=-1, keepdim=True), x.amin(dim=-1, keepdim=True)
     peaks = torch.maximum(highest, lowest.neg_()).clamp_(min=1e-12)
     # By way of int8, since torch has no fast conversion to uint8; the sign bit adds the offset.

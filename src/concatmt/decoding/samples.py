@@ -1,4 +1,4 @@
-"""Translations of a few documents by a model that is being trained."""
+"""Translates a few documents with a model that is still being trained."""
 
 from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
@@ -11,7 +11,7 @@ from concatmt.text.pipeline import TextPipeline
 def translate_samples(
     model: Transformer, text: TextPipeline, documents: list[list[str]], beam: int
 ) -> list[list[str]]:
-    """The translations of documents, with own translations as context."""
+    """Translate documents, with the model's own translations as context."""
     with one_core():
         engine = Engine(model)
     translator = Translator(engine, text, TranslateConfig(search=SearchConfig(beam=beam)))

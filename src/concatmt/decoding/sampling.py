@@ -1,6 +1,6 @@
-"""Drawing translations from the model instead of searching for the best.
+"""Samples translations from the model instead of searching for the best.
 
-Every window has random numbers of its own, from the seed and its number, so that what is drawn does
+Every window has its own random numbers, from the seed and its number, so that its samples do
 not depend on the other windows of a batch.
 """
 
@@ -18,7 +18,7 @@ from concatmt.text.vocabulary import END, PAD, SEPARATOR, UNK
 
 
 class Sampling:
-    """`beam` independent draws a window."""
+    """`beam` independent draws per window."""
 
     def __init__(self, engine: Engine, config: SearchConfig) -> None:
         self.engine, self.config = engine, config
@@ -37,7 +37,7 @@ class Sampling:
         row = torch.arange(windows, device=hidden.device)[:, None]
         cumulative = cumulative[row, parents]
         marks = uniform[:, :, None] * cumulative[:, :, -1:]
-        # Not the first token whose sum reaches the mark but the first beyond it: never one of
+        # Take the first token whose sum exceeds the mark rather than reaches it: never one of
         # probability 0.
         tokens = torch.searchsorted(cumulative, marks, right=True)[:, :, 0]
         tokens.clamp_(max=log_probs.shape[2] - 1)

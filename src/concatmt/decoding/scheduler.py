@@ -1,10 +1,10 @@
-"""Windows of many clients in the rows of one running search, on one thread.
+"""Searches the windows of many clients in the rows of one running search, on one thread.
 
-When a window is done, one that waits takes its place, at whatever step the others are, so that
+When a window is done, a waiting one takes its row, whatever step the others are at, so that
 nobody waits for the longest. Several schedulers may share a queue, each with rows of its own.
 
-All rows of a batch get the room of the longest. A window that is far longer than the budget
-foresees is searched apart: by `run` when the others are done, by `serve` beside them.
+All rows of a batch are as wide as the longest. A window far longer than the budget
+foresees is searched separately: by `run` after the others, by `serve` alongside them.
 """
 
 from collections import deque
@@ -17,16 +17,16 @@ from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.search import Search
 
-JOIN_TOGETHER = 0.25  # share of the rows that must wait for their place to be given to others
-TAKEN_A_STEP = 8  # windows that join online in one step at most, so that others have some too
-PATIENCE = 3  # steps after which those that wait online need not be so many
+JOIN_TOGETHER = 0.25  # share of the rows that must be free before others join
+TAKEN_A_STEP = 8  # most windows that join online in one step, so that other schedulers get some too
+PATIENCE = 3  # steps after which fewer waiting windows may join online
 
 
 class Rows:
-    """The rows of one search, each with the place that it works for."""
+    """The rows of one search, each with the window that it works on."""
 
     def __init__(self, engine: Engine, config: SearchConfig, most: int, patient: bool) -> None:
-        """At `most` so many rows. `patient`: those that wait do so until they are enough."""
+        """Use at `most` this many rows. `patient`: windows wait until enough can join together."""
         self.engine, self.config, self.most, self.patient = engine, config, most, patient
         self.search = Search(engine, config)
         self.waiting: deque[Place] = deque()
@@ -35,16 +35,16 @@ class Rows:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is searched or waits for it."""
+        """Whether any window is being searched or waiting."""
         return bool(self.owners or self.waiting)
 
     @property
     def room(self) -> int:
-        """How many more may wait for a row."""
+        """How many more windows may wait for a row."""
         return self.most - len(self.owners) - len(self.waiting)
 
     def advance(self) -> list[tuple[Place, Row]]:
-        """Let those that wait join if it is time, and make a step; what is done."""
+        """Let waiting windows join if it is time, then make a step; returns what is done."""
         done = self._admit()
         self.search.leave(kept=len(self.waiting))
         if self.search.live:
@@ -69,7 +69,7 @@ class Rows:
         return [(self.owners.pop(row), row) for row in rows]
 
     def drop_cancelled(self) -> None:
-        """Free the rows of clients that were cancelled, or that ended otherwise."""
+        """Free the rows of clients that were cancelled or have ended."""
         gone = [row for row, place in self.owners.items() if _is_gone(place.client)]
         for row in gone:
             row.live = False
@@ -79,7 +79,7 @@ class Rows:
             place.client.end(Cancelled())
 
     def fail(self, error: BaseException) -> None:
-        """Tell all clients, and begin again with nobody."""
+        """End all clients with this error and start with empty rows."""
         places = [*self.owners.values(), *self.waiting]
         self.search.close()
         self.search = Search(self.engine, self.config)
@@ -95,22 +95,24 @@ class Scheduler:
     def __init__(
         self, engine: Engine, config: SearchConfig, pool: PoolConfig, queue: Queue
     ) -> None:
-        """`pool.windows` at a time."""
+        """Search `pool.windows` windows at a time."""
         self.engine, self.config, self.pool, self.queue = engine, config, pool, queue
-        self.longest = max(1, 2 * pool.tokens // pool.windows)  # of the windows that go together
+        self.longest = max(
+            1, 2 * pool.tokens // pool.windows
+        )  # of windows that are searched together
         self.rows = Rows(engine, config, pool.windows, patient=not queue.fair)
-        # A few at a time: each is wide.
+        # Few at a time, as each is wide.
         self.long = Rows(engine, config, max(1, pool.windows // 8), patient=False)
 
     def run(self) -> None:
-        """Until the queue is empty. What is searched together depends on the clients alone."""
-        far: list[Place] = []  # the long ones
+        """Search until the queue is empty; what is searched together depends on the clients."""
+        far: list[Place] = []  # windows that are searched separately
         while True:
             self._fill(self.rows.room, far)
             while self.rows.busy:
                 for place, row in self.rows.advance():
                     self._deliver(place, row.finished)
-                    self._fill(1, far)  # so that its client goes on in its row
+                    self._fill(1, far)  # so that its client's next window takes the row
             self.rows.search.close()
             if not far:
                 return
@@ -126,7 +128,7 @@ class Scheduler:
                 self._deliver(place, results[place])
 
     def serve(self) -> None:
-        """Until the queue is closed and empty: whoever comes joins at the next step or soon."""
+        """Search until the queue is closed and empty; new windows join within a few steps."""
         while True:
             both = self.rows, self.long
             for rows in both:
@@ -140,14 +142,14 @@ class Scheduler:
             for rows in both:
                 try:
                     done = rows.advance()
-                except Exception as error:  # whatever it is, others go on
+                except Exception as error:  # whatever it is, other clients continue
                     rows.fail(error)
                     continue
                 for place, row in done:
                     self._deliver(place, row.finished)
 
     def _fill(self, count: int, far: list[Place]) -> None:
-        """Take so many windows from the queue, long ones besides."""
+        """Take `count` windows from the queue, not counting long ones."""
         while count and (place := self.queue.next()) is not None:
             if place.window.cost > self.longest:
                 far.append(place)
@@ -156,7 +158,7 @@ class Scheduler:
                 count -= 1
 
     def _take_in(self, wait: bool) -> int:
-        """Take some windows from the queue, and leave some to other schedulers; how many."""
+        """Take some windows from the queue, leaving some to other schedulers; returns how many."""
         count = 0
         while count < TAKEN_A_STEP and self.rows.room > 0 and self.long.room > 0:
             place = self.queue.next(wait and not count)
@@ -179,7 +181,7 @@ def search_for(
     pool: PoolConfig,
     wanted: int | None = None,
 ) -> None:
-    """Run streams to their ends, side by side."""
+    """Feed each stream the results of its windows until it has no more, all side by side."""
     queue = Queue()
     for stream in streams:
         queue.add(Client(stream, wanted))

@@ -1,11 +1,11 @@
-"""Log-probabilities of given translations of windows, many of one source at a time.
+"""Scores given translations of windows, all those of one source together.
 
-What the translations of a window have in common is computed once: its source by the encoder, and
-by the decoder every beginning that they share, as a tree of tokens in which each sees its
+What translations of a window have in common is computed once: the source by the encoder, and
+every shared prefix by the decoder, as a tree of tokens in which each sees its
 ancestors. Position t and segment k of a token follow from its path, so the scores are those of
 teacher forcing. Does not know text or test sets.
 
-Trees stand one after the other in one row, so that no padding is computed.
+Trees are concatenated into one row, so that no padding is computed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.packing import Packing
 from concatmt.text.vocabulary import END, SEPARATOR
 
-LARGEST_TREE = 1024  # tokens, up to which items of one source are put together
+LARGEST_TREE = 1024  # tokens; items of one source share a tree up to this size
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def score_items(
 ) -> list[list[list[float]]]:
     """For each item and each of its translations, the log-prob of every token and of `<end>`.
 
-    With `current_only`, of the last sentence alone: the others are seen but not scored.
+    With `current_only`, only of the last sentence: the others are seen but not scored.
     """
     trees, groups = build_trees(items, current_only)
     scores: list[list[list[float]]] = [[] for _ in items]
@@ -94,10 +94,10 @@ def score_trees(
 def build_trees(
     items: Sequence[ScoringItem], current_only: bool = False
 ) -> tuple[list["Tree"], list[list[int]]]:
-    """Trees, and which items each of them holds.
+    """Build trees; returns them with the items in each.
 
-    Items of one source go into one tree, as long as it does not grow large: twins of a test set
-    have the encoder's pass in common, and beginnings too.
+    Items of one source go into one tree, unless it grows large: items of a test set with the same
+    source share the encoder's pass, and prefixes too.
     """
     groups: list[list[int]] = []
     sizes: list[int] = []
@@ -119,9 +119,9 @@ def build_trees(
 
 
 class Tree:
-    """The decoder inputs of all translations of one source, each distinct beginning once.
+    """The decoder inputs of all translations of one source, each distinct prefix once.
 
-    Node 0 is the decoder's start. An edge is a token that is scored: from the node
+    Node 0 is the decoder's start. An edge is a scored token: from the node
     that predicts it, to a node of its own unless it is `<end>`.
     """
 
@@ -133,7 +133,7 @@ class Tree:
         self.parents = [0]
         self.edges: dict[tuple[int, int], int] = {}  # (node, next token) -> number of the edge
         self.children: dict[int, int] = {}  # number of an edge -> node
-        # Where a sentence from a node leads: candidates have most of their sentences in common.
+        # Where a sentence leads from a node: candidates have most of their sentences in common.
         self.walks: dict[tuple[int, tuple[int, ...]], tuple[list[int], int]] = {}
         self.paths = [self._add(target) for target in item.targets]  # edges that are scored
 
@@ -143,7 +143,7 @@ class Tree:
         return max(len(self.tokens), sum(map(len, self.source)) + len(self.source))
 
     def _add(self, target: Sequence[Sentence]) -> list[int]:
-        """Put a translation in; the numbers of its edges, as far as they are scored."""
+        """Add a translation; returns the numbers of its scored edges."""
         if len(target) != len(self.source):
             raise ValueError("a translation has as many sentences as its source")
         node, path = 0, []
@@ -178,12 +178,12 @@ class Tree:
         return child
 
     def scored(self) -> list[tuple[int, int, int]]:
-        """Node, token and number of each edge that is scored, in the order of nodes."""
+        """Node, token and number of each scored edge, ordered by node."""
         wanted = {edge for path in self.paths for edge in path}
         return sorted((*key, edge) for key, edge in self.edges.items() if edge in wanted)
 
     def mask(self) -> Tensor:
-        """(nodes, nodes) float32: 0 where a node sees another, itself or an ancestor; else -inf."""
+        """(nodes, nodes) float32: 0 where a node sees itself or an ancestor; else -inf."""
         visible = np.eye(len(self.tokens), dtype=np.bool_)
         for node, parent in enumerate(self.parents):
             visible[node] |= visible[parent]
@@ -211,7 +211,7 @@ def _score_batch(engine: Engine, trees: Sequence[Tree]) -> list[list[list[float]
     scored = [tree.scored() for tree in trees]
     pairs = zip(accumulate([0, *sizes[:-1]]), scored, strict=True)
     nodes = [start + node for start, of_tree in pairs for node, _, _ in of_tree]
-    # On the host: what is distinct decides about shapes.
+    # On the host, since the number of distinct rows decides the shapes.
     rows, which = torch.unique_consecutive(torch.tensor(nodes), return_inverse=True)
     tokens = row([token for _, token, _ in of_tree] for of_tree in scored)[0]
     scores = iter(engine.log_probs(hidden[rows.to(device)], which, tokens).tolist())

@@ -1,8 +1,8 @@
-"""A running search: rows of hypotheses that go on token by token, and windows that join and leave.
+"""A running search: rows of hypotheses that grow token by token; windows join and leave.
 
-A step computes what teacher forcing would. How tokens are chosen is the strategy's (`strategies`,
-`sampling`), when a window is done the rule's (`stopping`). When windows are done others take their
-place, at whatever step the rest is, or the batch gets smaller. Does not know text, documents, or
+A step computes what teacher forcing would. A strategy chooses the tokens (`strategies`,
+`sampling`), and `stopping` decides when a window is done. Then another window takes its
+row, whatever step the others are at, or the batch gets smaller. Does not know text, documents, or
 whose windows they are.
 
 Shapes: B rows in the batch, H beams (1 at the first step), D dimensions.
@@ -28,12 +28,12 @@ from concatmt.decoding.strategies import BeamSearch, Strategy
 from concatmt.errors import UserError
 from concatmt.text.vocabulary import SEPARATOR
 
-FIRST_STEPS = 48  # for which the cache has room at first
-LEAVE_TOGETHER = 0.125  # share of the rows of a batch that must be free for them to leave it
+FIRST_STEPS = 48  # steps that the cache has room for at first
+LEAVE_TOGETHER = 0.125  # share of the rows that must be free before they leave the batch
 
 
 class Search:
-    """Windows, searched side by side."""
+    """Searches windows side by side."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Search:
         rule: type[Boundaries] | None = None,
         strategy: Strategy | None = None,
     ) -> None:
-        """`rule`: what may come next; `strategy`: how it is chosen; else as configured."""
+        """`rule` says what may come next, `strategy` chooses it; by default as configured."""
         if config.beam > engine.candidate_limit:
             size = engine.config.target_vocabulary
             raise UserError(f"beam {config.beam}: larger than the model's vocabulary of {size}")
@@ -61,7 +61,7 @@ class Search:
 
     @property
     def live(self) -> int:
-        """Rows whose windows are still searched."""
+        """Rows whose windows are still being searched."""
         return 0 if self.beams is None else sum(row.live for row in self.beams.rows)
 
     def run(
@@ -77,10 +77,10 @@ class Search:
 
     @torch.inference_mode()
     def join(self, windows: Sequence[Window], wanted: Sequence[int | None]) -> list[Row]:
-        """Let windows take free rows, or new ones; some may be done at once.
+        """Put windows into free or new rows; returns those that are done at once.
 
-        `wanted`: how many of the best hypotheses of each are asked for, None: the whole beam. They
-        are the same for any number, but for `stop: likely`: a search ends as soon as they are
+        `wanted`: how many of the best hypotheses of each are asked for; None: the whole beam. They
+        are the same for any number, except with `stop: likely`: a search ends as soon as they are
         certain (`stop: best` always fills its beam).
         """
         beam = self.config.beam
@@ -104,7 +104,7 @@ class Search:
 
     @torch.inference_mode()
     def step(self) -> list[Row]:
-        """The next token of every row; those that are done now, their hypotheses best first."""
+        """Add a token to every row; returns the rows that are done, hypotheses best first."""
         assert self.beams is not None
         self.steps += 1
         self.inputs, done = self._advance(self.beams, self.inputs)
@@ -112,7 +112,7 @@ class Search:
 
     @torch.inference_mode()
     def leave(self, kept: int = 0) -> None:
-        """Let free rows leave the batch, but for so many: only enough together are worth it."""
+        """Remove free rows from the batch, except `kept`, once enough of them are free."""
         if self.beams is None:
             return
         spare = set(self.beams.free[kept:])
@@ -120,18 +120,18 @@ class Search:
             self._select([place for place in range(self.rows) if place not in spare])
 
     def close(self) -> None:
-        """Give the memory back; every window is dropped."""
+        """Release the memory and drop all windows."""
         if self.beams is not None:
             self.beams.cache.release()
             self.beams = None
 
     def _make_room(self, count: int) -> None:
-        """At least so many free rows."""
+        """Make sure that there are at least `count` free rows."""
         assert self.beams is not None
         rows = self.beams.rows
         missing = count - len(self.beams.free)
         if missing > 0:
-            # Copies of the first row, in which nobody is.
+            # Copies of the first row, without a window.
             self._select([*range(len(rows)), *[0] * missing])
             nobody = Window([[SEPARATOR]])
             self.beams.rows[-missing:] = [Row(nobody, 0, 0, live=False) for _ in range(missing)]
@@ -152,14 +152,14 @@ class Search:
         return [int(factor * len(sentence)) + constant for sentence in window.source]
 
     def _longest(self, window: Window) -> int:
-        """Tokens of the longest hypothesis there can be, with its boundaries."""
+        """Tokens of the longest possible hypothesis, boundaries included."""
         limits = self._limits(window)
         if self.config.constrained:
             limits = limits[len(window.forced) :]
         return sum(limits) + len(limits)
 
     def _begin(self, rows: Sequence[Row]) -> tuple[Beams, Inputs]:
-        """Run the source through the encoder, the start and what is forced through the decoder.
+        """Run the source through the encoder, and the start and forced tokens through the decoder.
 
         Without padding, and once for all beams; then choose the first free token.
         """
@@ -186,7 +186,7 @@ class Search:
         return beams, inputs
 
     def _advance(self, beams: Beams, inputs: Inputs) -> tuple[Inputs, list[Row]]:
-        """Feed the chosen tokens, choose the next ones, take out what is finished."""
+        """Feed the chosen tokens, choose the next ones, take out finished hypotheses."""
         t = beams.feed()
         hidden = self.engine.decode(
             inputs.tokens, t, inputs.segments, beams.memory, beams.cache, beams.visible
@@ -196,8 +196,8 @@ class Search:
         return beams.follow(choice), done
 
     def _finish(self, beams: Beams, choice: Choice) -> list[Row]:
-        """Take out the hypotheses that end here, best first, and windows that are done."""
-        # One look at the device a step.
+        """Take out the hypotheses that end here, best first; returns rows that are done."""
+        # Synchronise with the device once per step.
         peaks = choice.scores.amax(dim=1, keepdim=True)
         values = torch.cat([choice.ends, peaks], dim=1).tolist()
         hypotheses = [

@@ -1,8 +1,8 @@
-"""One sentence in, one sentence out: windows are made of it, and text of what the search finds.
+"""Translates sentence by sentence: makes windows, and turns their hypotheses into text.
 
-Owns what happens in the cases that a search cannot serve: empty sentences stay empty, sentences
-beyond the limit are split, copied or refused, a wrong number of sentences is mended by the chosen
-policy, and an empty translation gives way to the source. Does not know documents or files.
+Handles the cases that a search cannot: empty sentences stay empty, sentences
+beyond the limit are split, copied or refused, a wrong number of sentences is repaired by the chosen
+policy, and an empty translation is replaced by the source. Does not know documents or files.
 """
 
 import zlib
@@ -21,14 +21,16 @@ from concatmt.errors import UserError
 from concatmt.text.pipeline import TextPipeline
 from concatmt.text.vocabulary import UNK
 
-TERM_BEAM = 10  # of a search that aims at terms: its beam is shared among more and less of them
+TERM_BEAM = (
+    10  # beam of a search with terms, which is shared among hypotheses with more and fewer of them
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A sentence to translate: as text, as ids, and the windows whose last sentences it takes.
+    """A sentence to translate: text, ids, and windows whose last sentences are its translation.
 
-    There are none for an empty or copied sentence, one as a rule, several for a split one.
+    Empty or copied sentences have no window, split ones several, all others one.
     """
 
     sentence: str
@@ -38,7 +40,7 @@ class Task:
 
 
 class SentenceTranslator:
-    """Sentences, with the history of each, to translations."""
+    """Translates sentences, given the history of each."""
 
     def __init__(
         self,
@@ -51,7 +53,7 @@ class SentenceTranslator:
         self.glossary = glossary
 
     def task(self, sentence: str, history: History, report: Report) -> Task:
-        """What has to be searched for `sentence`."""
+        """What to search for `sentence`."""
         report.sentences += 1
         ids = self.text.source.encode(sentence) if sentence.strip() else []
         report.unknown += ids.count(UNK)
@@ -68,7 +70,7 @@ class SentenceTranslator:
         return Task(sentence, ids, [self._window(source, forced)], terms)
 
     def translate(self, tasks: Sequence[Task], report: Report, threads: int) -> list[Translation]:
-        """The translation of each task's sentence; none depends on another."""
+        """The translation of each task's sentence; the tasks are independent."""
         windows = [window for task in tasks for window in task.windows]
         pool = self.config.pool.model_copy(update={"threads": threads})
         results = translate_windows(
@@ -83,7 +85,7 @@ class SentenceTranslator:
         ]
 
     def finish(self, task: Task, hypotheses: list[list[Hypothesis]], report: Report) -> Translation:
-        """The translation of one sentence, of what was found for each of its windows."""
+        """The translation of one sentence from the hypotheses of its windows."""
         mended = self._mended(task.windows, hypotheses, report)
         self._honour_terms([task], [mended], report)
         return self._translation(task, mended, report)
@@ -112,9 +114,9 @@ class SentenceTranslator:
     def _mended(
         self, windows: Sequence[Window], results: list[list[Hypothesis]], report: Report
     ) -> list[list[Hypothesis]]:
-        """What was found for each window; a wrong number of sentences is counted and mended."""
+        """Count and repair windows with a wrong number of sentences; returns all hypotheses."""
         search = self.config.search
-        # A text that is empty gives way to the next best: there must be one.
+        # An empty text is replaced by the next best, so there must be one.
         short = [i for i, hypotheses in enumerate(results) if self._lacks_text(hypotheses)]
         self._replace(results, short, windows, search)
         if search.constrained:
@@ -133,7 +135,7 @@ class SentenceTranslator:
     def _honour_terms(
         self, tasks: Sequence[Task], results: Sequence[list[list[Hypothesis]]], report: Report
     ) -> None:
-        """Search again, for the terms, where a translation lacks one that its sentence has."""
+        """Search again with terms where a translation lacks one of its sentence's terms."""
         lacking = [
             place
             for place, task in enumerate(tasks)
@@ -183,7 +185,7 @@ class SentenceTranslator:
                 results[i] = hypotheses
 
     def _lacks_text(self, hypotheses: Sequence[Hypothesis]) -> bool:
-        """Whether the best that were asked for are not all texts, and a longer search has more."""
+        """Whether some of the requested best are empty as text and a longer search has more."""
         nbest = self.config.nbest
         texts = (self._text(hypothesis.sentences[-1]) for hypothesis in hypotheses[:nbest])
         return len(hypotheses) < self.config.search.beam and not all(texts)
@@ -198,7 +200,7 @@ class SentenceTranslator:
         if len(results) > 1:
             return self._join(task, results, report)
         window = task.windows[0]
-        # The best ones that are not empty as text; of the others no text is made.
+        # The best ones whose text is not empty; the others are never decoded.
         made = (self._alternative(window, hypothesis) for hypothesis in results[0])
         alternatives = list(
             islice((alternative for alternative in made if alternative.text), self.config.nbest)
@@ -213,7 +215,7 @@ class SentenceTranslator:
     def _join(
         self, task: Task, results: Sequence[Sequence[Hypothesis]], report: Report
     ) -> Translation:
-        """The translation of a split sentence: its pieces one after the other."""
+        """The translation of a split sentence: its pieces, joined."""
         log_probs = [value for hypotheses in results for value in hypotheses[0].log_probs]
         pieces = [hypotheses[0].sentences[-1] for hypotheses in results]
         text = " ".join(filter(None, map(self._text, pieces)))
@@ -235,7 +237,7 @@ class SentenceTranslator:
         )
 
     def _text(self, ids: Sequence[int]) -> str:
-        """One line of text: a model that spells in bytes could write a line end."""
+        """Decode to one line of text: a model with byte pieces could write a line break."""
         return " ".join(CONTROL.sub(" ", self.text.target.decode(ids)).split())
 
 

@@ -1,6 +1,6 @@
-"""Translating for many at a time: passages come from any thread and join the running search.
+"""Translates for many clients: passages from any thread join one running search.
 
-Sentences are delivered as soon as they are done. Does not know who asks, nor how.
+Sentences are delivered as soon as they are done. Does not know who asks, or how.
 """
 
 import threading
@@ -21,7 +21,7 @@ __all__ = ["Cancelled", "Closed", "Load", "Request", "Service"]
 
 
 class Closed(RuntimeError):  # noqa: N818 - a state
-    """The service takes no more passages."""
+    """The service accepts no more passages."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Load:
     """How busy a service is."""
 
     rows: int  # windows that can be searched at a time
-    searching: int  # that are searched
-    waiting: int  # windows that wait for a row; of a request that waits the first one counts
-    requests: int  # that are not done
-    steps: int  # of all searches since the start
+    searching: int  # windows being searched
+    waiting: int  # windows waiting for a row; a waiting request counts as one
+    requests: int  # requests that are not done
+    steps: int  # steps of all searches since the start
 
 
 class Request:
@@ -51,7 +51,7 @@ class Request:
         return self._ended.is_set()
 
     def cancel(self) -> None:
-        """Stop: what is searched for it makes way at the next step."""
+        """Stop: its rows are freed at the next step."""
         self.client.cancelled = True
 
     def result(self, timeout: float | None = None) -> list[Translation]:
@@ -63,16 +63,16 @@ class Request:
         return self.translations
 
     def end(self, error: BaseException | None) -> None:
-        """Nothing more will come."""
+        """End the request; nothing more will come."""
         self._error = error
         self._ended.set()
 
 
 class Service:
-    """One model at work for everybody; each of its threads has a running search."""
+    """One model for all clients; each of its threads has a running search."""
 
     def __init__(self, translator: Translator) -> None:
-        """Rows and threads are those of the translator's `config.pool`."""
+        """The translator's `config.pool` sets rows and threads."""
         self.translator = translator
         pool = translator.config.pool
         count = pool.threads or torch.get_num_threads()
@@ -100,8 +100,8 @@ class Service:
     ) -> Request:
         """Translate a passage; returns at once.
 
-        `on_sentence` gets each sentence's place and translation in order as soon as it is final,
-        `on_end` once None, Cancelled or what went wrong. Both are called by a thread of the search
+        `on_sentence` gets each sentence's index and translation, in order, as soon as it is final,
+        `on_end` once None, Cancelled or the error. Both are called by a thread of the search
         and must be quick. `nbest` and `context`: by default those of the translator.
         """
         translator = self.translator.with_changes(nbest, context)
@@ -140,7 +140,7 @@ class Service:
         )
 
     def close(self, drain: bool = True) -> None:
-        """Take no more; finish what was accepted, or without `drain` cancel it."""
+        """Accept no more; finish what was accepted, or cancel it without `drain`."""
         with self._lock:
             self._queue.close()
             requests = list(self._requests)

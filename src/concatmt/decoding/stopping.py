@@ -1,7 +1,7 @@
-"""When a window is done.
+"""Decides when the search of a window is done.
 
-The rule is fairseq's: when `beam` hypotheses are finished, or when no other can be among those that
-are wanted. With `stop: best` it is that of transformers: a full beam takes in better hypotheses
+The rule is fairseq's: when `beam` hypotheses are finished, or when no other can be among those
+wanted. With `stop: best` it is that of transformers: a full beam takes in better hypotheses
 until none is in sight. With `stop: narrow` it is Marian's: every finished hypothesis takes a place
 of the beam.
 """
@@ -9,16 +9,15 @@ of the beam.
 from concatmt.decoding.beams import Row
 from concatmt.decoding.config import SearchConfig
 
-CERTAINTY = 1e-5  # by how much a score must be out of reach: log-probs are rounded
+CERTAINTY = 1e-5  # margin by which a score must be out of reach, as log-probs are rounded
 
 
 def is_decided(config: SearchConfig, row: Row, length: int, peak: float) -> bool:
-    """Whether nothing more can come in: the beam is full, or too far behind.
+    """Whether no better hypothesis can come: the beam is full, or the rest too far behind.
 
-    `length` is that of the row's hypotheses so far, `peak` the best sum of log-probs that goes on.
-    Sums only fall, so a hypothesis that goes on has at best the score of that sum at one of the
-    lengths that are possible. That it would be the same sum at a much greater length is possible,
-    but not likely.
+    `length` is that of the row's hypotheses so far, `peak` the best sum of log-probs of an
+    unfinished one. Sums only fall, so an unfinished hypothesis has at best the score of that sum at
+    one of the possible lengths. The same sum at a much greater length is possible, but not likely.
     """
     finished = row.finished
     if peak == -float("inf"):
@@ -38,9 +37,9 @@ def is_decided(config: SearchConfig, row: Row, length: int, peak: float) -> bool
 
 
 def _is_best(config: SearchConfig, row: Row, length: int, peak: float) -> bool:
-    """Whether a full beam is better than what goes on, by transformers' rule.
+    """Whether a full beam is better than all unfinished hypotheses, by transformers' rule.
 
-    There the best sum that goes on is divided by its own length, without an `<end>`.
+    There the best unfinished sum is divided by its own length, without an `<end>`.
     """
     row.finished.sort(key=lambda hypothesis: -hypothesis.score)
     del row.finished[config.beam :]

@@ -1,4 +1,4 @@
-"""How the next tokens of hypotheses are chosen: the best ones here, drawn ones in `sampling`.
+"""Chooses the next tokens of hypotheses: beam search here, samples in `sampling`.
 
 Shapes: B rows, H beams (1 at the first step), D dimensions.
 """
@@ -16,14 +16,14 @@ from concatmt.text.vocabulary import SEPARATOR
 
 
 class Strategy(Protocol):
-    """A way to choose."""
+    """A way to choose the next tokens."""
 
     def choose(self, beams: Beams, hidden: Tensor) -> Choice:
-        """What to continue (B, H, D) hidden states with."""
+        """Choose continuations, given hidden states (B, H, D)."""
 
 
 class BeamSearch:
-    """The best continuations of all hypotheses of a window.
+    """Chooses the best continuations of all hypotheses of a window.
 
     As in fairseq a hypothesis is finished when its `<end>` is among the best `beam` candidates.
     """

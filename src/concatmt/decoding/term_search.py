@@ -1,8 +1,8 @@
-"""A search that aims at given words: every hypothesis must have one form of each term to end.
+"""A search with a glossary: a hypothesis must have one form of each term before it may end.
 
 The beam is shared among hypotheses that have come equally far with their terms, as in dynamic beam
-allocation (Post and Vilar, 2018), so that those which already have a term do not push out those
-that will have it at a better place. What continues a form is always among the candidates.
+allocation (Post and Vilar, 2018), so that those that already have a term do not push out those
+that will have it in a better place. Continuations of a form are always candidates.
 
 Shapes: B rows, H beams (1 at the first step), D dimensions.
 """
@@ -24,15 +24,15 @@ Forms = tuple[tuple[int, ...], ...]  # of one term, as tokens
 
 
 class Progress(NamedTuple):
-    """How far a hypothesis is."""
+    """How far a hypothesis is with its terms."""
 
     met: int  # terms that it has
-    begun: int  # tokens of a form that it is in the middle of
-    next: frozenset[int]  # tokens that begin or go on a form of a missing term
+    begun: int  # tokens so far of an incomplete form
+    next: frozenset[int]  # tokens that start or continue a form of a missing term
 
 
 def progress(tokens: Sequence[int], terms: Sequence[Forms]) -> Progress:
-    """What a translation so far has of the terms."""
+    """How far a translation is with its terms."""
     missing = [forms for forms in terms if not any(_has(tokens, form) for form in forms)]
     begun, follows = 0, set()
     for form in (form for forms in missing for form in forms):
@@ -62,7 +62,7 @@ class TermSearch:
         self.engine, self.config = engine, config
 
     def choose(self, beams: Beams, hidden: Tensor) -> Choice:
-        """What to continue (B, H, D) hidden states with."""
+        """Choose continuations, given hidden states (B, H, D)."""
         windows, given, _ = hidden.shape
         flat = hidden.flatten(0, 1)
         candidates = self.engine.candidates(flat, self.config.beam)
@@ -97,10 +97,10 @@ class TermSearch:
             options = [option for option in options if option.score > -torch.inf]
             chosen, rivals, share = self._shared(options, beams, row, terms, last[row].tolist())
             for beam in range(given):
-                # One that lacks a term may end only where nothing else is possible.
+                # A hypothesis that lacks a term may end only where nothing else is possible.
                 whole = sofar[row][beam].met == len(terms) or not allowed.words[row, beam]
                 total = sums[row][beam] + ends[row * given + beam]
-                # As elsewhere an end must be among the best, here of those that have all terms.
+                # As usual an end must be among the best, here among those with all terms.
                 better = sum(option.score > total for option in rivals)
                 if allowed.end[row, beam] and whole and better < share:
                     finished[row, beam] = total
@@ -117,7 +117,7 @@ class TermSearch:
         )
 
     def _progress(self, beams: Beams, row: int, beam: int, last: bool) -> Progress:
-        """Of one hypothesis; before the last sentence there is nothing to aim at."""
+        """The progress of one hypothesis; only the last sentence has terms."""
         if not last or not beams.rows[row].live:
             return Progress(0, 0, frozenset())
         return progress(self._sentence(beams, row, beam), beams.rows[row].window.terms)
@@ -130,7 +130,7 @@ class TermSearch:
         return tokens
 
     def _aimed(self, flat: Tensor, sofar: list[list[Progress]]) -> dict[int, dict[int, float]]:
-        """Log-probabilities of the tokens that begin or go on a form, by hypothesis."""
+        """Log-probabilities of the tokens that start or continue a form, by hypothesis."""
         wanted = [state.next for of_row in sofar for state in of_row]
         pairs = [(place, token) for place, of in enumerate(wanted) for token in sorted(of)]
         by_place: dict[int, dict[int, float]] = {}
@@ -150,9 +150,9 @@ class TermSearch:
         terms: Sequence[Forms],
         last: list[bool],
     ) -> tuple[list[_Option], list[_Option], int]:
-        """The options that go on, those that have all terms, and each group's share of the beam.
+        """The options to continue, those with all terms, and each group's share of the beam.
 
-        A group has come equally far with its terms.
+        The hypotheses of a group are equally far with their terms.
         """
         banks: dict[tuple[int, int], list[_Option]] = {}
         sentences = [self._sentence(beams, row, beam) for beam in range(len(last))]

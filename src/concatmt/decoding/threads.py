@@ -1,7 +1,7 @@
-"""Work on several threads, each of which computes alone.
+"""Runs work on several threads, each of which computes on one core.
 
-torch spreads every operation over the cores; with a batch on each core threads would wait for each
-other longer than there is work.
+torch spreads every operation over the cores; with a batch on each core, threads would wait for each
+other longer than they work.
 """
 
 import threading
@@ -30,7 +30,7 @@ def in_threads(job: Callable[[S], T], items: Sequence[S], threads: int) -> Itera
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Let the operations of this thread run on this thread alone, for a while."""
+    """Compute on this thread only, inside the block."""
     before = torch.get_num_threads()
     _set_own(1)
     try:
@@ -40,15 +40,15 @@ def one_core() -> Iterator[None]:
 
 
 def stay_on_one_core() -> None:
-    """The same, from now on: for threads that do nothing else."""
+    """Compute on this thread only, from now on: for worker threads."""
     _set_own(1)
 
 
 def _set_own(count: int) -> None:
-    """The number of threads that torch uses for what this thread asks for.
+    """Set the number of threads that torch uses for operations of this thread.
 
-    torch keeps one for each thread, but the last one that was set is what new threads begin with:
-    that is put back.
+    torch keeps a number per thread, but new threads start with the last one that was set:
+    so restore that.
     """
     if torch.get_num_threads() == count:
         return

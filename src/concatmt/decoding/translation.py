@@ -1,4 +1,4 @@
-"""What goes into translating a document and what comes out: settings, translations, a report.
+"""The inputs and results of translating a document: passages, translations, a report.
 
 Does not know models.
 """
@@ -15,19 +15,19 @@ class Alternative:
     """One translation of a sentence."""
 
     text: str
-    score: float  # of its hypothesis: sum of log-probs / length ** penalty
+    score: float  # of the hypothesis: sum of log-probs / length ** penalty
     log_prob: float  # of the sentence and <end>, without the context
     sentences: list[list[int]]  # the translation of the whole window as tokens, this one last
     decode: Callable[[Sequence[int]], str] = field(repr=False, compare=False)  # tokens to text
 
     @property
     def tokens(self) -> list[int]:
-        """Of the sentence."""
+        """The tokens of the sentence."""
         return self.sentences[-1]
 
     @property
     def window(self) -> list[str]:
-        """The translation of the whole window, made when it is asked for."""
+        """The translation of the whole window, decoded on demand."""
         return [self.decode(sentence) for sentence in self.sentences]
 
 
@@ -45,7 +45,7 @@ class Translation:
 
 @dataclass
 class Report:
-    """What a user should be told, in numbers."""
+    """Counts to report to the user."""
 
     sentences: int = 0
     miscounts: int = 0  # windows with a wrong number of sentences, when unconstrained
@@ -54,8 +54,8 @@ class Report:
     trimmed: int = 0  # windows that lost context because they were too long
     copied: int = 0  # sentences whose translation came out empty
     terms: dict[str, list[int]] = field(default_factory=dict)  # of a glossary: found, honoured
-    guessed: int = 0  # sentences of documents that were walked by pieces
-    searches: int = 0  # windows that these took
+    guessed: int = 0  # sentences of documents that were cut into pieces
+    searches: int = 0  # windows searched for these
 
     def add(self, other: "Report") -> None:
         """Count `other` too."""
@@ -66,12 +66,12 @@ class Report:
             self.count_term(term, found, honoured)
 
     def count_term(self, term: str, occurrences: int, honoured: int) -> None:
-        """A term of the glossary was in so many sentences, and in so many translations."""
+        """Count a glossary term's occurrences in sentences, and how many translations honour it."""
         before = self.terms.get(term, [0, 0])
         self.terms[term] = [before[0] + occurrences, before[1] + honoured]
 
     def messages(self, config: TranslateConfig) -> list[str]:
-        """One line for each thing that happened."""
+        """One line for each count that is not 0."""
         count, of = self.miscounts, max(1, self.sentences)
         lines = []
         if not config.search.constrained:
@@ -98,7 +98,7 @@ class Report:
 
 @dataclass
 class History:
-    """The sentences of a document before the one that is translated, as many as are context."""
+    """The context: the sentences of a document before the current one."""
 
     source: list[list[int]] = field(default_factory=list)
     target: list[list[int]] = field(default_factory=list)
@@ -111,21 +111,21 @@ class History:
 
 @dataclass
 class Passage:
-    """Consecutive sentences of a document, with what comes before them."""
+    """Consecutive sentences of a document, with the context before them."""
 
     source: Sequence[str]
     gold: Sequence[str] | None = None
-    # Settled translations, None where there is none: kept as they are, and context of the others.
+    # Given translations, or None: kept as they are, and context of the others.
     given: Sequence[str | None] | None = None
     history: History = field(default_factory=History)  # moves on to the end of the passage
 
     def __post_init__(self) -> None:
-        # A string is a sequence of strings too: its letters would be translated one by one.
+        # A string is also a sequence of strings: its letters would be translated as sentences.
         if isinstance(self.source, str) or isinstance(self.gold, str):
             raise UserError("a document is a list of sentences, not one string: use [sentence]")
         if self.given is not None and len(self.given) != len(self.source):
             raise ValueError("as many given translations as sentences, None where there is none")
 
     def settled(self, place: int) -> str | None:
-        """The translation that is given for a sentence."""
+        """The given translation of a sentence, if any."""
         return None if self.given is None else self.given[place]

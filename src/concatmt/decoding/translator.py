@@ -1,4 +1,4 @@
-"""Translating documents: windows are made, searched, and turned back into text.
+"""Translates documents: makes windows, searches them, turns them back into text.
 
 `Translator` is the Python API. Modes: `redecode` (the paper) translates every window from scratch
 and keeps its last sentence; `prefix` forces the translations of the context and searches only the
@@ -26,14 +26,14 @@ from concatmt.text.pipeline import TextPipeline
 
 GROUP = 128  # documents that are translated side by side in `prefix`, or take turns, at most
 DOCUMENTS_AT_A_TIME = 256
-FEW = 8  # documents, up to which they are cut into pieces
-SENTENCES_IN_SIGHT = 32  # of a stream whose sentences do not depend on each other
+FEW = 8  # documents; up to this many, each is cut into pieces
+SENTENCES_IN_SIGHT = 32  # sentences searched ahead where they do not depend on each other
 
 
 class Translator:
     """Translates documents with one model; several threads may use it.
 
-    What happened is added to the `report` that a method is given.
+    Methods add what happened to the `report` that they are given.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Translator:
         config: TranslateConfig | None = None,
         identity: Mapping[str, Value] | None = None,
     ) -> None:
-        """`identity`: what the signature says of the model."""
+        """`identity`: the model's part of the signature."""
         self.engine, self.text = engine, text
         self.config = (config or TranslateConfig()).resolved()
         self.identity = dict(identity or {})
@@ -53,7 +53,7 @@ class Translator:
         self.context = context
         glossary = None if self.config.glossary is None else Glossary.read(self.config.glossary)
         self.sentences = SentenceTranslator(engine, text, self.config, glossary)
-        self.notes: list[str] = []  # what its user should know before anything is translated
+        self.notes: list[str] = []  # what to tell the user before translating
 
     @classmethod
     def load(
@@ -67,7 +67,7 @@ class Translator:
         return translator
 
     def with_changes(self, nbest: int | None, context: int | None) -> "Translator":
-        """The same but for what is given: alternatives and context sentences."""
+        """A copy with other numbers of alternatives and context sentences, where given."""
         changes = {"nbest": nbest, "context": context}
         given = {name: value for name, value in changes.items() if value is not None}
         if not given:
@@ -77,7 +77,7 @@ class Translator:
 
     @property
     def signature(self) -> Signature:
-        """What it takes to get these translations."""
+        """The settings behind these translations."""
         config, search = self.config, self.config.search
         glossary = self.sentences.glossary
         own = config.target_context if config.mode == "prefix" else "redecoded"
@@ -111,7 +111,7 @@ class Translator:
     def translate_documents(
         self, documents: Iterable[Sequence[str]], report: Report | None = None
     ) -> Iterator[list[Translation]]:
-        """Documents one after the other as they are done; only a few are held at a time."""
+        """Translate documents in order; yields each when it is done and holds only a few."""
         stream = iter(documents)
         while batch := [Passage(document) for document in islice(stream, DOCUMENTS_AT_A_TIME)]:
             yield from self._translate(batch, report)
@@ -119,7 +119,7 @@ class Translator:
     def stream(
         self, sentences: Iterable[str], report: Report | None = None
     ) -> Iterator[Translation]:
-        """The sentences of one document, each translated as soon as it comes."""
+        """Translate the sentences of one document, each as soon as it arrives."""
         history = History()
         for sentence in sentences:
             yield self._translate([Passage([sentence], history=history)], report)[0][0]
@@ -130,9 +130,9 @@ class Translator:
         edits: Mapping[int, str],
         report: Report | None = None,
     ) -> list[Translation]:
-        """Put a user's corrections in, and let the sentences after them follow.
+        """Apply a user's corrections and retranslate the sentences that depend on them.
 
-        A sentence is translated anew if the translation of one of its context sentences has
+        A sentence is translated again if the translation of one of its context sentences has
         changed. In `redecode` translations are not context: nothing but the edits changes.
         """
         for place in edits:
@@ -157,7 +157,7 @@ class Translator:
     def translate_passages(
         self, passages: Sequence[Passage]
     ) -> tuple[list[list[Translation]], Report]:
-        """Several passages at a time, of different documents, and what happened."""
+        """Translate passages of different documents together; returns a report too."""
         if self._independent:
             return self._independently(passages)
         if len(passages) <= FEW:
@@ -183,7 +183,7 @@ class Translator:
     def passage_stream(
         self, passage: Passage, deliver: Callable[[Translation], object], report: Report
     ) -> Stream:
-        """The windows of a passage, for a scheduler; each translation is delivered when it is done,
+        """A stream of a passage's windows for a scheduler; delivers each translation when done,
         in the order of the sentences.
         """
         if self._independent:
@@ -205,7 +205,7 @@ class Translator:
         return not self._forces or self.config.target_context == "gold"
 
     def _independently(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
-        """All windows of all passages in one pool."""
+        """Translate all windows of all passages in one pool."""
         report = Report()
         tasks = [task for passage in passages for task in self._tasks(passage, report) if task]
         threads = self.config.pool.threads
@@ -219,11 +219,11 @@ class Translator:
         ], report
 
     def _tasks(self, passage: Passage, report: Report) -> Iterator[Task | None]:
-        """What has to be searched for each sentence, None where the translation is settled."""
+        """The task of each sentence, None where its translation is given."""
         for place, sentence in enumerate(passage.source):
             given = passage.settled(place)
             if given is not None:
-                # Its translation is settled; in `redecode` it is context as a source alone.
+                # Its translation is given; in `redecode` only its source is context.
                 ids = self.text.source.encode(sentence)
                 target = self.text.target.encode(given) if self._forces else []
                 self._push(passage.history, ids, target)
@@ -261,7 +261,7 @@ class Translator:
         return Translation(passage.source[place], text, tokens=self.text.target.encode(text))
 
     def _by_pieces(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
-        """Few passages: pieces of each are walked side by side, so that all cores have work."""
+        """Translate few passages on all cores: cut them into pieces that run side by side."""
         report, config = Report(), self.config
         documents = [
             GuessedDocument(self.sentences, passage, self.context, pieces_of(len(passage.source)))
@@ -291,7 +291,7 @@ class Translator:
         return done, report
 
     def _side_by_side(self, passages: Sequence[Passage]) -> tuple[list[list[Translation]], Report]:
-        """Passages of which each goes on as soon as its sentence is translated."""
+        """Translate passages side by side; each moves on as soon as its sentence is done."""
         report = Report()
         done: list[list[Translation]] = [[] for _ in passages]
         streams = [
@@ -305,7 +305,7 @@ class Translator:
     def _stream(
         self, passage: Passage, deliver: Callable[[Translation], object], report: Report
     ) -> Stream:
-        """Sentence by sentence: each is translated with the translations before it."""
+        """Translate sentence by sentence, each with the translations before it."""
         for place, sentence in enumerate(passage.source):
             translation = self._settled(passage, place)
             if translation is not None:
@@ -320,7 +320,7 @@ class Translator:
             deliver(translation)
 
     def _push(self, history: History, source: list[int], target: list[int]) -> None:
-        """Empty sentences are context to nobody."""
+        """Empty sentences never serve as context."""
         if source:
             history.push(source, target, self.context)
 
@@ -329,5 +329,5 @@ class Translator:
         if not self._forces:
             return []
         if passage.gold is None:
-            raise UserError("target context 'gold': no translations are given with the document")
+            raise UserError("target context 'gold': the document has no given translations")
         return self.text.target.encode(passage.gold[place])

@@ -1,1 +1,1 @@
-"""Figures from translations and scores."""
+"""Evaluates systems: figures from their scores and translations, with intervals and tests."""

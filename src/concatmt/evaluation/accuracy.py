@@ -1,7 +1,7 @@
-"""Accuracies of systems, by phenomenon, distance and orbit, with intervals and differences.
+"""Computes accuracies by phenomenon, distance and orbit, with intervals and differences.
 
-Items and orbits are units; a group is the units that an accuracy is over. Knows outcomes, not how
-they came about.
+Items and orbits are units; a group is the set of units of one accuracy. Knows outcomes, not how
+they were obtained.
 """
 
 from collections import Counter
@@ -31,9 +31,9 @@ from concatmt.evaluation.significance import holm, mcnemar, replicates_p_value
 Mask = NDArray[np.bool_]
 ALPHA = 0.05
 # With several seeds p-values are counted in replicates, and Holm multiplies them by the number of
-# comparisons: hundreds must still be able to survive.
+# comparisons: with hundreds, one must still be able to survive.
 SEEDED_REPLICATES = 20_000
-# A phenomenon with fewer items says nothing by itself: no difference on so few can survive Holm's
+# A phenomenon with fewer items is not shown alone: no difference on so few can survive Holm's
 # correction, and every one of them makes it harder for the others.
 FEWEST = 10
 OTHERS = "other"
@@ -41,7 +41,7 @@ OTHERS = "other"
 
 @dataclass(slots=True)
 class Difference:
-    """What a system gains over the first one."""
+    """The difference between a system and the first one."""
 
     estimate: Estimate
     p_value: float
@@ -49,7 +49,7 @@ class Difference:
 
     @property
     def survives(self) -> bool:
-        """Whether it is significant beside all others of its table."""
+        """Whether it is significant, given all others in its table."""
         return self.adjusted <= ALPHA
 
 
@@ -68,7 +68,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Units that an accuracy is over; if `parts` are given, it is the mean of their accuracies."""
+    """The units of one accuracy; with `parts`, the accuracy is the mean over the parts."""
 
     kind: str
     name: str
@@ -76,7 +76,7 @@ class Group:
     parts: tuple[Mask, ...] = ()
 
     def values(self, units: Array) -> Array:
-        """What the accuracy is the mean of; averages of parts are made linear in the units."""
+        """The values whose mean is the accuracy; averages of parts are made linear in the units."""
         if not self.parts:
             return units
         size, number = int(self.members.sum()), len(self.parts)
@@ -105,12 +105,12 @@ class Units:
             self.chance = self.with_orbits([1 / (outcome.options or 1) for outcome in outcomes])
 
     def with_orbits(self, right: Sequence[float]) -> Array:
-        """Outcomes of items, then of orbits. All twins must be right: a tie is broken for each."""
+        """Outcomes of items, then of orbits. All twins must be right; a tie is broken for each."""
         values = np.array(right)
         return np.concatenate([values, [float(values[places].prod()) for places in self.orbits]])
 
     def groups(self) -> list[Group]:
-        """All that an accuracy can be given for; a group of everything is given once."""
+        """All groups with an accuracy, without repeating the group of everything."""
         is_item = np.arange(len(self.outcomes)) < self.items
         groups = [Group("all", "all items", is_item)]
         needy = np.array([outcome.needs_context for outcome in self.outcomes]) & is_item
@@ -136,7 +136,7 @@ class Units:
         return list(unique.values())
 
     def _aggregates(self, groups: Sequence[Group]) -> list[Group]:
-        """The paper's, if the sets are those that it speaks of."""
+        """The paper's aggregates, if the sets are the paper's."""
         masks = {group.name: group.members for group in groups}
         is_item = masks["all items"]
         combined = []
@@ -159,9 +159,9 @@ class Units:
 
 
 def shown_phenomena(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """The group that each phenomenon is in: its own, or that of all small ones together.
+    """The group of each phenomenon: its own, or one for all small phenomena.
 
-    Those of the paper's aggregates always have their own.
+    Those in the paper's aggregates always have their own.
     """
     counts = Counter(outcome.phenomenon for outcome in outcomes)
     small = [n for n, size in counts.items() if size < FEWEST and n not in aggregates.PHENOMENA]
@@ -189,7 +189,7 @@ KEYS: dict[str, Callable[[Outcome], str | None]] = {
 def figures(
     systems: Sequence[System], replicates: int | None = None, kinds: Collection[str] | None = None
 ) -> list[Figure]:
-    """Accuracies of all systems, and their differences to the first; of some kinds, or of all."""
+    """Accuracies of all systems and their differences to the first, for some kinds or all."""
     check_comparable(systems)
     if replicates is None:
         seeded = any(len(system.files) > 1 for system in systems)
@@ -202,7 +202,7 @@ def figures(
         )
         for system in systems
     ]
-    # Columns: group by group, and in each system by system.
+    # Columns: group by group, and within each, system by system.
     columns = [group.values(run.mean(axis=0)) for group in groups for run in runs]
     members = np.repeat([group.members for group in groups], len(runs), axis=0).T
     drawn = resampled_means(np.array(columns).T, units.clusters, members, replicates)

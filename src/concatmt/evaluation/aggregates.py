@@ -1,7 +1,7 @@
-"""The paper's aggregates of contrastive accuracies (its appendix on discourse phenomena).
+"""Computes the paper's aggregates of contrastive accuracies (appendix on discourse phenomena).
 
 A part is a phenomenon or a distance, with its accuracy and the number of its items. Does not know
-where accuracies come from, nor whether they are fractions or per cent.
+where accuracies come from, or whether they are fractions or per cent.
 """
 
 from collections.abc import Mapping, Sequence

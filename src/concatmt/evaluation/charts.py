@@ -1,6 +1,6 @@
-"""Plots for a page, as HTML and inline SVG: dots with intervals, bars, lines, matrices.
+"""Draws plots for a page as HTML and inline SVG: dots with intervals, bars, lines, matrices.
 
-They take the page's colours, light or dark, and its width; what a mark stands for is told on hover.
+They use the page's colours, light or dark, and its width, and explain each mark on hover.
 The same figures give the same bytes. Knows numbers, not what they measure, and needs no library.
 """
 
@@ -14,8 +14,8 @@ from html import escape
 
 from concatmt.evaluation.resampling import Estimate
 
-COLOURS = 8  # that a page has, as CSS variables
-WIDTH, HEIGHT = 420, 250  # of a plot with lines, in its own units
+COLOURS = 8  # of the page, as CSS variables
+WIDTH, HEIGHT = 420, 250  # of a line plot, in its own units
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 26, 40
 Point = tuple[float, float]
 
@@ -27,8 +27,8 @@ class DotRow:
     label: str
     note: str
     estimates: Sequence[Estimate]
-    mark: float | None = None  # an upright line: chance, or zero
-    filled: Sequence[bool] = ()  # all, if it is empty
+    mark: float | None = None  # a vertical line: chance, or zero
+    filled: Sequence[bool] = ()  # empty: all
     hint: str = ""  # what the label means
 
 
@@ -51,7 +51,7 @@ def ticks(low: float, high: float, number: int = 5) -> list[float]:
 
 
 def legend(names: Sequence[str], colours: Sequence[str] = ()) -> str:
-    """Names with their colours, which are those of their places in `colours`."""
+    """Names with their colours, which follow their order in `colours`."""
     keys = "".join(
         f'<span class="key"><i class="c{(colours or names).index(name) % COLOURS}"></i>'
         f"{escape(name)}</span>"
@@ -61,7 +61,7 @@ def legend(names: Sequence[str], colours: Sequence[str] = ()) -> str:
 
 
 def dot_plot(rows: Sequence[DotRow], names: Sequence[str], unit: str, first: int = 0) -> str:
-    """One row for each label, a dot with its interval for each system from `first` on."""
+    """One row per label, with a dot and interval for each system from `first` on."""
     shown = names[first:]
     ends = [
         value
@@ -110,7 +110,7 @@ def dot_plot(rows: Sequence[DotRow], names: Sequence[str], unit: str, first: int
 
 
 def hinted(text: str, hint: str) -> str:
-    """Text with its meaning on hover, if it has one."""
+    """Text with its explanation on hover, if it has one."""
     return f'<abbr title="{escape(hint)}">{escape(text)}</abbr>' if hint else escape(text)
 
 
@@ -137,7 +137,7 @@ def line_plot(
 ) -> str:
     """Lines with dots at their points; `log` makes the axis of y logarithmic.
 
-    `names` are all systems in the order of their colours, where only some have lines.
+    `names` are all systems in the order of their colours, if only some have lines.
     """
     points = [point for line in lines for point in line.points]
     across = _padded(min(p[0] for p in points), max(p[0] for p in points), 0.0)
@@ -236,5 +236,5 @@ def _pixel(value: float) -> bytes:
 
 
 def details(title: str, html: str) -> str:
-    """Something that a reader can open."""
+    """A part that a reader can open."""
     return f"<details><summary>{escape(title)}</summary>{html}</details>"

@@ -1,6 +1,6 @@
-"""Settings of an evaluation, each with its default and the sentence that explains it.
+"""Settings of an evaluation: defaults and the texts of the command line's help.
 
-The command line makes its options from this class, so importing it must stay quick: no torch.
+The command line makes its options from this class, so importing this must stay quick: no torch.
 """
 
 from typing import Annotated, Literal
@@ -20,35 +20,35 @@ class EvaluateConfig(Settings):
     """How systems are measured."""
 
     measures: tuple[str, ...] | None = Field(
-        default=None, description="Names of measures; by default all that the sets allow."
+        default=None, description="Names of measures; by default all that apply."
     )
     contrast: ContrastConfig = ContrastConfig()
     translate: TranslateConfig = TranslateConfig()
     contexts: tuple[Kind, ...] = Field(
         default=("none", "random", "shuffled", "other"),
-        description="Of 'perturbation': no context, any sentences, another order, another"
+        description="For 'perturbation': no context, any sentences, another order, another"
         " document's.",
     )
-    seed: int = Field(default=1, description="Of 'perturbation': the same seed, the same contexts.")
+    seed: int = Field(default=1, description="For 'perturbation': seed of the contexts.")
     wrong_forms: WrongForms = Field(
-        default="absent", description="Of 'generative': whether wrong forms must be absent."
+        default="absent", description="For 'generative': whether wrong forms must be absent."
     )
     conventions: tuple[Convention, ...] = Field(
         default=("sentence", "document"),
-        description="Of 'quality': what BLEU is computed on, and how.",
+        description="For 'quality': what BLEU is computed on, and how.",
     )
     test: Literal["bs", "ar"] = Field(
         default="bs",
-        description="Of 'quality': paired bootstrap, or approximate randomisation.",
+        description="For 'quality': paired bootstrap or approximate randomisation.",
     )
-    samples: Count = Field(default=1000, description="Of 'quality': samples of that test.")
+    samples: Count = Field(default=1000, description="For 'quality': samples of that test.")
     documents: Count = Field(
         default=200, description="Of 'context-use' and 'swaps': the first documents of a text."
     )
     swaps: Count = Field(default=300, description="Of 'swaps': items of a text, at most.")
     attention_documents: Count = Field(
-        default=50, description="Of 'attention': the first documents of a text."
+        default=50, description="For 'attention': how many documents of a text."
     )
     examples: int = Field(
-        default=3, ge=0, description="Of 'context-use': documents shown token by token."
+        default=3, ge=0, description="For 'context-use': documents shown token by token."
     )

@@ -1,6 +1,6 @@
-"""The one way to evaluate: systems (models or files), a suite, settings; a report comes out.
+"""Evaluates systems (models or files) on a suite of test sets, and writes the report.
 
-Lets every measure that was asked for, or that the suite allows, make its section. Does not print.
+Each measure that was asked for, or that the suite allows, makes a section. Does not print.
 """
 
 import datetime
@@ -37,7 +37,7 @@ JSON, MARKDOWN, PAGE = "evaluation.json", "evaluation.md", "evaluation.html"
 
 
 def evaluate(subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Report:
-    """Measure systems on a suite; the others are compared with the first."""
+    """Evaluate systems on a suite and compare the others with the first."""
     asked = config.measures is not None
     sections = []
     for measure in measures(config.measures):
@@ -47,7 +47,7 @@ def evaluate(subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) 
         elif asked:
             raise UserError(f"--measures {measure.name}: {problem}")
     if not sections:
-        raise UserError("nothing can be measured of these systems on what was given")
+        raise UserError("no measure applies to these systems and test sets")
     sections.append(training_section(subjects))
     undertrained = _undertrained(subjects)
     doubts = [f"{name} seems undertrained: {why}." for name, why in undertrained.items()]
@@ -62,7 +62,7 @@ def evaluate(subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) 
 
 
 def _problem(measure: Measure, subjects: Sequence[Subject], suite: Suite) -> str | None:
-    """Why a measure cannot be taken, or None."""
+    """Why a measure does not apply, or None."""
     if not suite.has(measure.need):
         return f"needs {NEEDS[measure.need]}, and none is given"
     for member in members_of(subjects):
@@ -80,7 +80,7 @@ _FILES = {
 
 
 def _systems(subjects: Sequence[Subject]) -> Table:
-    """What was compared; of files that do not say it, neither system nor hash."""
+    """The systems compared; files may lack system and hash."""
     members = members_of(subjects)
     known = [
         name for name in ("system", "hash") if any(name in member.facts() for member in members)
@@ -110,7 +110,7 @@ def _doubt(member: ModelMember) -> str | None:
 
 
 def _remarks(subjects: Sequence[Subject], suite: Suite) -> list[str]:
-    """What has to be said of texts without documents, and of runs that were ended by a limit."""
+    """Remarks on texts without documents, and on runs that were stopped by a limit."""
     remarks = [text.remark for text in suite.texts if text.remark]
     ended = [
         f"{member.label} ({member.folder.ending.reason})"
@@ -151,7 +151,7 @@ def evaluate_models(
     output: Path,
     documents: Path | None = None,
 ) -> Report:
-    """Training runs and model directories on sets; `output` keeps what they do."""
+    """Evaluate training runs and model directories; `output` keeps scores and translations."""
     check_output(output)
     subjects = read_models(parse_given(systems), config, output)
     folders = [member.folder for member in members_of(subjects) if isinstance(member, ModelMember)]
@@ -165,8 +165,8 @@ def evaluate_files(
     expected: Path | None = None,
     documents: Path | None = None,
 ) -> Report:
-    """Files that `contrast`, `translate` and `score` wrote; translations beside `references`,
-    or searched for the forms that are `expected`."""
+    """Evaluate files that `translate` and `score` wrote; translations against `references`,
+    or by their `expected` forms."""
     given = parse_given(systems)
     subjects = read_files(given)
     deeds = frozenset.intersection(*(member.deeds for member in members_of(subjects)))
@@ -180,7 +180,7 @@ def _suite(
     expected: Path | None,
     documents: Path | None,
 ) -> Suite:
-    """What files were made on, as far as it is known."""
+    """The suite that the files belong to, as far as it is known."""
     first = given[0].paths[0]
     if expected is not None or references is not None:
         forms: tuple[ExpectedForms, ...] = ()
@@ -214,7 +214,7 @@ def _references(path: Path) -> Text:
 
 
 def write_report(report: Report, output: Path) -> None:
-    """Markdown, JSON, the page, and files of measures, into a folder that may keep others."""
+    """Write Markdown, JSON, the page and the measures' files into a folder."""
     check_output(output)
     for name, text in _files(report.sections).items():
         write_text(output / name, text)

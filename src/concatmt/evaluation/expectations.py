@@ -1,6 +1,6 @@
-"""Items with the forms that a translation of them should have, and those that it should not.
+"""Reads items with the forms that their translation should have, and those it should not.
 
-Read from a testbed's `expected.jsonl`, ContraPro's and ctxpro's files. Does not know translations.
+Reads a testbed's `expected.jsonl`, ContraPro's and ctxpro's files. Does not know translations.
 """
 
 import json
@@ -31,7 +31,7 @@ class Expectation:
     wrong: tuple[str, ...]
 
     def record(self) -> dict[str, Any]:
-        """A line of an `expected.jsonl`: a document to translate, with what to look for in it."""
+        """A line of `expected.jsonl`: a document to translate and the forms to look for."""
         shown = self.item
         optional = {
             "distance": shown.distance,
@@ -50,7 +50,7 @@ class Expectation:
 
 
 def normalise(text: str) -> str:
-    """Lower-cased words without punctuation around them, with a space around each."""
+    """Lower-cased words without surrounding punctuation, with spaces around each."""
     words = (word.strip(PUNCTUATION) for word in text.lower().split())
     return f" {' '.join(word for word in words if word)} "
 
@@ -72,9 +72,9 @@ def read_expectations(path: Path, documents: Path | None = None) -> list[Expecta
 
 
 def expectations_of(items: Sequence[ContrastiveItem]) -> list[Expectation]:
-    """Contrastive items that say which form they expect.
+    """Turn contrastive items with an expected form into expectations.
 
-    Wrong forms are the words that the other candidates have and the right one has not.
+    Wrong forms are words of the other candidates that the right one lacks.
     """
     expectations = []
     for item in items:

@@ -1,6 +1,6 @@
-"""Translations in the input formats of tools that do not run here: COMET, SLIDE, MuDA, ctxpro.
+"""Formats translations for tools that run elsewhere: COMET, SLIDE, MuDA, ctxpro.
 
-The formats are documented in docs/evaluation.md. Does not know models, nor writes files.
+The formats are documented in docs/evaluation.md. Neither knows models nor writes files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,9 +42,9 @@ def read_sides(
 
 
 def window_starts(length: int, window: int, stride: int) -> list[int]:
-    """Where windows begin in a document, so that all sentences are in one.
+    """Where windows start in a document, so that every sentence is in one.
 
-    Every `stride` sentences; what is left at the end is in one more window that ends with the
+    Every `stride` sentences; the rest is covered by one more window that ends with the
     document. A document shorter than a window is one window.
     """
     if stride > window:

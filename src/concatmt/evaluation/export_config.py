@@ -1,6 +1,6 @@
-"""Settings of what is written for tools that run elsewhere.
+"""Settings of `evaluate --export`, which writes for tools that run elsewhere.
 
-The command line makes its options from this class, so importing it must stay quick: no torch.
+The command line makes its options from this class, so importing this must stay quick: no torch.
 """
 
 from pathlib import Path
@@ -15,28 +15,29 @@ Export = Literal["comet", "muda", "items", "ctxpro", "perturbed"]
 
 
 class ExportConfig(Settings):
-    """What is written, of the files that are given."""
+    """What to write, from the given files."""
 
     export: Export | None = Field(
         default=None,
-        description="Measure nothing, write for another tool: translations for COMET or SLIDE"
+        description="Measure nothing but write for another tool: translations for COMET or SLIDE"
         " (TSV), MuDA (folder) or ctxpro; the items of a set as documents to translate; a set with"
         " another context.",
     )
     source: Path | None = Field(
-        default=None, description="Of comet and muda: the source, blank lines between documents."
+        default=None,
+        description="For comet and muda: the source, with blank lines between documents.",
     )
     window: int | None = Field(
         default=None,
         ge=1,
-        description="Of comet: sentences a line, as in SLIDE. Of perturbed: shuffle only what a"
-        " window of so many sentences holds.",
+        description="For comet: sentences per line, as in SLIDE. For perturbed: shuffle only what a"
+        " window of this many sentences holds.",
     )
     stride: Count | None = Field(
-        default=None, description="Of comet: sentences between windows; by default the window."
+        default=None, description="For comet: sentences between windows; by default the window."
     )
     contexts: Kind | None = Field(
         default=None,
-        description="Of perturbed: no context, any sentences, another order, another document's.",
+        description="For perturbed: no context, any sentences, another order, another document's.",
     )
-    seed: int = Field(default=1, description="Of perturbed: the same seed, the same bytes.")
+    seed: int = Field(default=1, description="For perturbed: the same seed gives the same bytes.")

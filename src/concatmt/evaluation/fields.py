@@ -1,4 +1,4 @@
-"""Fields of JSON records that others wrote: what is not of its type is refused by name.
+"""Reads fields of JSON records from outside; a wrong type is an error that names the field.
 
 Does not know what the fields mean.
 """
@@ -11,7 +11,7 @@ Record = dict[str, Any]
 
 
 def text(where: str, record: Any, key: str) -> str:
-    """A string that must be there."""
+    """A required string."""
     value = record.get(key) if isinstance(record, dict) else None
     if not isinstance(value, str):
         raise UserError(f"{where}: {key!r} must be a text")
@@ -19,7 +19,7 @@ def text(where: str, record: Any, key: str) -> str:
 
 
 def strings(where: str, record: Record, key: str) -> list[str]:
-    """A list of strings that must be there."""
+    """A required list of strings."""
     values = record.get(key)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise UserError(f"{where}: {key!r} must be a list of strings")
@@ -27,7 +27,7 @@ def strings(where: str, record: Record, key: str) -> list[str]:
 
 
 def integer(where: str, record: Record, key: str) -> int:
-    """A whole number that must be there."""
+    """A required whole number."""
     value = record.get(key)
     if not isinstance(value, int) or isinstance(value, bool):
         raise UserError(f"{where}: {key!r} must be a whole number, found {value!r}")
@@ -35,12 +35,12 @@ def integer(where: str, record: Record, key: str) -> int:
 
 
 def distance(where: str, record: Record, key: str = "distance") -> int | None:
-    """A number of sentences, if there is one."""
+    """An optional number of sentences."""
     return None if record.get(key) is None else integer(where, record, key)
 
 
 def label(where: str, record: Record, key: str) -> str | None:
-    """A name, which may be a number, if there is one."""
+    """An optional name, which may be a number."""
     value = record.get(key)
     if value is not None and (isinstance(value, bool) or not isinstance(value, str | int | float)):
         raise UserError(f"{where}: {key!r} must be a text or a number, found {value!r}")
@@ -48,7 +48,7 @@ def label(where: str, record: Record, key: str) -> str | None:
 
 
 def flag(where: str, record: Record, key: str) -> bool | None:
-    """Yes or no, if it is said."""
+    """An optional truth value."""
     value = record.get(key)
     if value is not None and not isinstance(value, bool):
         raise UserError(f"{where}: {key!r} must be true or false, found {value!r}")

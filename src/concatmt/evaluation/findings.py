@@ -1,6 +1,6 @@
-"""What an evaluation has to say, whoever measured it: sections of prose, tables and pictures.
+"""The contents of a report: sections of prose, tables and pictures, and their Markdown.
 
-A measure makes a `Section`; this module writes sections as Markdown, `page` as HTML. Knows neither
+A measure makes a `Section`; this module writes it as Markdown, `page` as HTML. Knows neither
 models nor figures.
 """
 
@@ -53,14 +53,14 @@ class Evidence:
 
 @dataclass(slots=True)
 class Section:
-    """What one measure found."""
+    """The results of one measure."""
 
     measure: str  # its name
     title: str
     blocks: list[Block] = field(default_factory=list)
-    json: Any = None  # the same for machines
+    json: Any = None  # the results as plain values
     signatures: list[str] = field(default_factory=list)
-    # By system: what to say of it in the sentence at the top, beside the first system.
+    # By system: its clause in the sentence at the top, compared with the first system.
     clauses: Mapping[str, str] = field(default_factory=dict)
     best: str | None = None  # the system that the sentence at the top should be about
     evidence: dict[str, list[Evidence]] = field(default_factory=dict)  # by system
@@ -76,13 +76,13 @@ class Report:
     title: str
     sections: Sequence[Section]
     systems: Table | None = None
-    remarks: Sequence[str] = ()  # what a reader must know before any figure
+    remarks: Sequence[str] = ()  # what a reader must know before reading figures
     facts: Mapping[str, Any] = field(default_factory=dict)  # for machines: version, settings, ...
     undertrained: Mapping[str, str] = field(default_factory=dict)  # system -> why it seems so
 
     @property
     def verdict(self) -> str:
-        """All of it in a sentence, about the best system beside the first; empty if none can."""
+        """One sentence about the best system against the first; empty if there is none."""
         best = next((section.best for section in self.sections if section.best), None)
         if best is None:
             return ""
@@ -112,7 +112,7 @@ class Report:
 
     @property
     def markdown(self) -> str:
-        """For a terminal and for files of text."""
+        """The report as Markdown."""
         parts = [f"# {self.title}"]
         parts += [self.verdict] if self.verdict else []
         parts += self.answers
@@ -135,7 +135,7 @@ class Report:
 
     @property
     def json(self) -> dict[str, Any]:
-        """For machines, with every signature; a measure is under its name."""
+        """The report as plain values, each measure under its name, with all signatures."""
         measured = {
             section.measure.replace("-", "_"): section.json
             for section in self.sections
@@ -182,5 +182,5 @@ def numeric_columns(table: Table) -> list[bool]:
 
 
 def p_text(p_value: float) -> str:
-    """A p-value for reading."""
+    """A p-value as readers expect it."""
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"

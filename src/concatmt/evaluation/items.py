@@ -1,4 +1,4 @@
-"""Contrastive sets through a model: the lines that `contrast` writes, and its summary."""
+"""Runs contrastive sets through a model; writes and summarises the answers."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from concatmt.signature import Signature
 
 
 def answer_set(judge: Contrast, test_set: ContrastiveSet, bar: Progress) -> list[Answer]:
-    """What a model says to every item of a set."""
+    """A model's answers to all items of a set."""
     answers = []
     for answer in judge.answers(Question(i.source, i.targets, i.correct) for i in test_set.items):
         answers.append(answer)
@@ -25,7 +25,7 @@ def answer_set(judge: Contrast, test_set: ContrastiveSet, bar: Progress) -> list
 
 
 def sets_signature(judge: Contrast, sets: Sequence[ContrastiveSet]) -> Signature:
-    """What it took: the model's settings, and which sets lack context on one side."""
+    """The signature: the model's settings, and which sets lack context on one side."""
     cut = ",".join(test_set.name for test_set in sets if test_set.cut) or None
     return Signature({**judge.signature.values, "context_cut": cut})
 
@@ -51,7 +51,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 
 def remarks(sets: Sequence[ContrastiveSet]) -> dict[str, str]:
-    """What has to be said beside any figure of a set."""
+    """Remarks that belong beside any figure of a set."""
     return {test_set.name: test_set.remark for test_set in sets if test_set.remark}
 
 

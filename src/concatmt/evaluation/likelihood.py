@@ -1,7 +1,7 @@
-"""How likely a model finds the right candidate, compared between contexts.
+"""Compares how likely a model finds the right candidate in different contexts.
 
-Only for runs of the same models, whose log-probabilities mean the same: a set and its perturbed
-twins.
+Only for runs of the same models, whose log-probabilities are comparable: a set and its perturbed
+copies.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ class Likelihood:
 
 
 def likelihoods(systems: Sequence[System]) -> list[Likelihood]:
-    """One for each context; none if they are not of the same models, or were not scored.
+    """One for each context; none if the models differ or were not scored.
 
-    Of several seeds the mean is taken; intervals are over documents.
+    Averages over seeds; intervals are over documents.
     """
     models = {
         tuple(file.signature.values.get("model") for file in system.files) for system in systems

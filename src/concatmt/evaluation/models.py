@@ -1,7 +1,7 @@
-"""Models as members of systems: training runs and model directories, and what they do once.
+"""Models as members of systems: each answers, translates and scores a test set only once.
 
-What a model answers, translates or scores is kept in a file whose name has a hash of everything it
-depends on (weights, vocabulary, settings, set, version), so a file that is there is right. Does
+The results are kept in a file whose name has a hash of everything they
+depend on (weights, vocabulary, settings, set, version), so an existing file is never stale. Does
 not compute figures.
 """
 
@@ -51,9 +51,9 @@ DEEDS: frozenset[Deed] = frozenset({"contrast", "translate", "score", "model"})
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """Where a trained model is, and what is known of it without its weights."""
+    """A trained model's folder, and what is known without loading its weights."""
 
-    origin: Path  # as it was given
+    origin: Path  # the path as given
     model: Path  # the model directory
     config: ModelConfig
     key: str  # hash of the weights and of the text pipeline
@@ -62,12 +62,12 @@ class ModelFolder:
 
     @property
     def system(self) -> str:
-        """Its name in the paper's notation."""
+        """The system's name in the paper's notation."""
         return system_name(self.config.system)
 
 
 class ModelMember:
-    """One trained model, how it is to be used, and the folder of what it did."""
+    """One trained model, the settings of its use, and the folder of its results."""
 
     deeds = DEEDS
 
@@ -81,12 +81,12 @@ class ModelMember:
 
     @functools.cached_property
     def loaded(self) -> LoadedModel:
-        """Loaded when something is missing."""
+        """The loaded model; loads it when a result is missing."""
         return LoadedModel.load(self.folder.model)
 
     @property
     def sees_context(self) -> bool:
-        """Whether there is context in its windows."""
+        """Whether its windows have context."""
         return self.folder.config.system.sentences > 1
 
     @property
@@ -105,7 +105,7 @@ class ModelMember:
         }
 
     def kept(self, name: str, depends_on: Sequence[object], make: Callable[[Path], None]) -> Path:
-        """The file `name`, a hash put before its suffix; made unless it is there."""
+        """The file `name` with a hash before its suffix; made if missing."""
         stem, _, suffix = name.rpartition(".")
         path = self.items / f"{stem}.{_key(*depends_on)}.{suffix}"
         if not path.is_file():
@@ -132,7 +132,7 @@ class ModelMember:
         return read_items(self.kept(name, (config, test.hash, *changed), make))
 
     def perturbed(self, test: TestSet, kind: Kind) -> ContrastiveSet:
-        """The set with another context; kept as a file, the same for all models of one window."""
+        """The set with another context; kept as a file, shared by models with the same window."""
         key = _key(None, test.hash, kind, self.config.seed, self.window)
         path = self.shared / "sets" / f"{test.name}.{kind}.{key}.jsonl"
         if not path.is_file():
@@ -194,7 +194,7 @@ class ModelMember:
 
 
 def _key(config: object, *parts: object) -> str:
-    """A hash of what a file depends on beside the model; how work is shared out is not in it."""
+    """A hash of what a file depends on beside the model, except how the work is distributed."""
     settings = {}
     if isinstance(config, Settings):
         settings = config.model_dump(mode="json", exclude={"pool"})
@@ -202,16 +202,16 @@ def _key(config: object, *parts: object) -> str:
 
 
 def check_output(output: Path) -> None:
-    """Refuse a folder that holds something else than an evaluation."""
+    """Refuse a folder that holds something other than an evaluation."""
     if output.is_file():
         raise UserError(f"{output}: a file; give a folder for the evaluation")
     ours = any((output / name).exists() for name in (ITEMS, "evaluation.json"))
     if output.is_dir() and any(output.iterdir()) and not ours:
-        raise UserError(f"{output}: exists and is no evaluation; choose another output")
+        raise UserError(f"{output}: exists and is not an evaluation; choose another output")
 
 
 def read_models(given: Sequence[Given], config: EvaluateConfig, output: Path) -> list[Subject]:
-    """Find the models; a system without a name is called by the paper's notation."""
+    """Find the models; a system without a name gets the paper's notation."""
     subjects = []
     for system in given:
         folders = [find_model(path) for path in system.paths]
@@ -266,7 +266,7 @@ def find_model(path: Path) -> ModelFolder:
 
 
 def _finished(path: Path) -> tuple[Path, tuple[dict[str, Any], ...]]:
-    """The model and the metrics of a training run that has come to its end."""
+    """The model and the metrics of a finished training run."""
     if not (path / DESCRIPTION).is_file():
         raise UserError(
             f"{path}: neither a training run nor a model directory: it has no {DESCRIPTION} and no"
@@ -275,10 +275,12 @@ def _finished(path: Path) -> tuple[Path, tuple[dict[str, Any], ...]]:
     metrics = tuple(Run(path).metrics())
     trained = metrics[-1]["update"] if metrics else 0
     if Run(path).in_training:
-        raise UserError(f"{path}: is being trained (update {trained:,}); wait until it is finished")
+        raise UserError(
+            f"{path}: is still training (update {trained:,}); wait until it has finished"
+        )
     if not (path / RUN_MODEL / CONFIG).is_file():
         raise UserError(
             f"{path}: the training is not finished (update {trained:,}): it has no averaged model;"
-            " start the same 'concatmt train' again, it goes on from there"
+            " run the same 'concatmt train' again to resume it"
         )
     return path / RUN_MODEL, metrics

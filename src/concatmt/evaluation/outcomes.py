@@ -1,6 +1,6 @@
-"""Outcomes: which items a run got right, read from the files of its answers.
+"""Reads outcomes: which items a run got right, from the files of its answers.
 
-Also says which runs can be compared. Does not know how outcomes are averaged.
+Also checks which runs can be compared. Does not know how outcomes are averaged.
 """
 
 import json
@@ -16,11 +16,11 @@ from concatmt.evaluation import fields
 from concatmt.json_text import parse_json
 from concatmt.signature import Signature
 
-# What must be equal for two runs to be comparable; all else is what is being compared.
+# What must be equal for two runs to be comparable; everything else may differ.
 SETTINGS = ("measure", "score", "scope", "ties", "target_context", "wrong_forms")
 
 
-# Tasks of the testbed that need no other sentence, or one that no window reaches.
+# Tasks of the testbed that need no other sentence, or one beyond every window.
 CONTROLS = ("d0", "far")
 
 
@@ -41,18 +41,18 @@ class Outcome:
 
     @property
     def needs_context(self) -> bool:
-        """Whether another sentence of the window decides it, as far as the set says."""
+        """Whether another sentence of the window decides the item, as far as the set says."""
         return self.distance != 0 and self.phenomenon not in CONTROLS
 
     @property
     def cluster(self) -> str:
-        """What is drawn as a whole: the document, else the orbit, else the item itself."""
+        """The unit of resampling: the document, else the orbit, else the item itself."""
         return f"{self.set} {self.document or self.orbit or self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeFile:
-    """The outcomes of one run (one seed), with what it took to get them."""
+    """The outcomes of one run (one seed), with their signature."""
 
     path: str
     signature: Signature
@@ -61,7 +61,7 @@ class OutcomeFile:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Runs of one system that differ in their seed, on the same items."""
+    """Runs of one system with different seeds, on the same items."""
 
     name: str
     files: tuple[OutcomeFile, ...]
@@ -139,7 +139,7 @@ def _finite(value: Any) -> bool:
 
 
 def check_comparable(systems: Sequence[System]) -> None:
-    """Refuse runs with other settings or other items than the first, saying where they differ."""
+    """Refuse runs whose settings or items differ from the first's, saying where."""
     first = systems[0].files[0]
     for system in systems:
         for scored in system.files:

@@ -1,6 +1,6 @@
-"""A report as one HTML page that needs nothing else: plots, sortable tables, documents, signatures.
+"""Writes a report as one self-contained HTML page with plots and sortable tables.
 
-Light or dark as the reader's system is, for wide screens and telephones. Knows reports, not
+Light or dark like the reader's system, for wide and narrow screens. Knows reports, not
 measures.
 """
 
@@ -19,7 +19,7 @@ from concatmt.evaluation.findings import (
     numeric_columns,
 )
 
-ROWS = 16  # of a table; longer ones are closed until somebody opens them
+ROWS = 16  # of a table; longer ones start folded
 
 
 def page(report: Report) -> str:
@@ -87,7 +87,7 @@ def _block(block: Block, terms: Mapping[str, str]) -> str:
 
 
 def table(content: Table, terms: Mapping[str, str]) -> str:
-    """A table whose columns can be sorted; numbers stand at the right."""
+    """A table with sortable columns; numbers are aligned right."""
     numeric = numeric_columns(content)
     heads = "".join(
         f'<th class="num" scope="col">{_explained(name, terms)}</th>'
@@ -118,7 +118,7 @@ def _cell(cell: str, numeric: bool, terms: Mapping[str, str]) -> str:
 
 
 def _explained(text: str, terms: Mapping[str, str]) -> str:
-    """With its meaning on hover, if it has one."""
+    """Text with its explanation on hover, if it has one."""
     return hinted(text, terms.get(text, ""))
 
 
@@ -138,7 +138,7 @@ def _words(terms: Mapping[str, str]) -> str:
 
 
 def _colophon(report: Report) -> str:
-    """When, by which command, of which systems."""
+    """The footer: date, command and systems."""
     facts = report.facts
     lines = []
     for key, what in (("date", "Made on"), ("command", "by"), ("version", "with concatmt")):

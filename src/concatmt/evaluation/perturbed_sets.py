@@ -1,7 +1,7 @@
-"""Contrastive sets with another context than the true one.
+"""Makes contrastive sets with a context other than the true one.
 
 The current sentence, its candidates and the right answer stay; sentences before it change, the same
-way on both sides. Shuffled order is the test of sentence *position*. Does not know models.
+way on both sides. Shuffled order tests sentence *position*. Does not know models.
 """
 
 import json
@@ -20,11 +20,11 @@ Pair = tuple[str, str]  # a context sentence and its translation
 def perturb(
     items: Sequence[ContrastiveItem], kind: Kind, seed: int, window: int | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    """Items in the schema of contrastive sets, and how many of them are as they were.
+    """Items in the schema of contrastive sets, and how many of them are unchanged.
 
     `none` has no context, `shuffled` the same sentences in another order, `other` the context of an
     item of another document, `random` sentences from anywhere in other documents. With a `window`
-    only the sentences that it holds are shuffled: what a system could not see stays out of sight.
+    only the sentences inside it are shuffled: what a system cannot see stays out of sight.
     """
     rng = random.Random(seed)
     contexts = [_context(item) for item in items]
@@ -47,18 +47,18 @@ def perturb(
 
 
 def _context(item: ContrastiveItem) -> list[Pair]:
-    """Context sentences with their translations, which all candidates must share."""
+    """Context sentences with their translations, which must be the same for all candidates."""
     first = item.targets[0][:-1]
     if any(target[:-1] != first for target in item.targets):
         raise UserError(
-            f"{item.set}, item {item.id}: its candidates differ in the context, so it has no one"
+            f"{item.set}, item {item.id}: its candidates differ in the context, so it has no single"
             " context that could be changed"
         )
     return list(zip(item.source[:-1], first, strict=True))
 
 
 def _shuffled(context: list[Pair], rng: random.Random) -> list[Pair]:
-    """Another order, if there is one."""
+    """The context in another order, if there is one."""
     if len(set(context)) < 2:
         return context
     while (new := rng.sample(context, len(context))) == context:
@@ -69,7 +69,7 @@ def _shuffled(context: list[Pair], rng: random.Random) -> list[Pair]:
 def _from_another(
     items: Sequence[ContrastiveItem], contexts: Sequence[list[Pair]], place: int, rng: random.Random
 ) -> list[Pair]:
-    """The context of an item of another document, with as many sentences."""
+    """The context of an item in another document, with the same number of sentences."""
     size = len(contexts[place])
     if not size:
         return []
@@ -85,7 +85,7 @@ def _from_another(
 
 
 def _drawn(size: int, rng: random.Random) -> Iterator[int]:
-    """Numbers below `size` in random order; a few first, since one of them will mostly do."""
+    """Numbers below `size` in random order; a few first, since one of them is usually enough."""
     for _ in range(DRAWS):
         yield rng.randrange(size)
     yield from rng.sample(range(size), size)

@@ -1,4 +1,4 @@
-"""Intervals by resampling: clusters of items, and runs of a system that differ in their seed.
+"""Computes intervals by resampling clusters of items, and adds the variance of seeds.
 
 Items of one document are not independent, so whole documents are drawn. Shapes: items N, clusters
 D, columns C (a column is a run, or a group of items of one), replicates B, seeds S; `clusters` are
@@ -19,12 +19,12 @@ Indices = NDArray[np.int64]
 REPLICATES = 2000
 LEVEL = 0.95
 DRAWN_AT_A_TIME = 1 << 22
-LEAST_SHARE = 0.1  # of the clusters' variance that is left if seeds seem to lower it
+LEAST_SHARE = 0.1  # of the clusters' variance that is kept even if seeds seem to lower it
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean with its interval, which is not there if there is nothing to resample."""
+    """A mean with its interval, if there is anything to resample."""
 
     value: float
     low: float | None
@@ -73,7 +73,7 @@ def resampled_means(
 
 
 def percentiles(means: Array, clusters: int, level: float = LEVEL) -> tuple[Array, Array]:
-    """Lower and upper ends, [C], of intervals from replicates [B, C] over so many clusters.
+    """Lower and upper ends, [C], of intervals from replicates [B, C] over this many clusters.
 
     A bootstrap of D clusters is too narrow by sqrt((D-1)/D), and normal where Student's t is due;
     the percentiles are moved outwards accordingly (Hesterberg 2015, "What teachers should know
@@ -90,8 +90,8 @@ def accuracy_estimate(
 ) -> Estimate:
     """Mean of outcomes [N] in [0, 1] with its interval, from replicates [B] of that mean.
 
-    If all are right or all wrong, there is nothing to resample: the exact binomial interval over
-    clusters takes its place.
+    If all are right or all wrong, resampling gives no interval: the exact binomial interval over
+    clusters is used instead.
     """
     value = float(values.mean())
     number = len(np.unique(clusters))
@@ -123,10 +123,10 @@ class SeedVariance:
 
 
 def seed_variance(values: Array, clusters: Indices) -> SeedVariance:
-    """What seeds add, from outcomes [S, N]; nothing can be said of one seed, nor of one cluster.
+    """What seeds add, from outcomes [S, N]; needs more than one seed and one cluster.
 
-    A two-way analysis of variance, seeds by clusters: what the accuracies of the seeds vary by,
-    beyond what they would if every seed were equally good.
+    A two-way analysis of variance, seeds by clusters: how much the accuracies of the seeds vary,
+    beyond what they would if all seeds were equally good.
     """
     seeds, items = values.shape
     sums = cluster_sums(values.T - values.mean(), clusters).T
@@ -143,7 +143,7 @@ def seed_variance(values: Array, clusters: Indices) -> SeedVariance:
 
 
 def add_seed_noise(means: Array, systems: Sequence[SeedVariance], seed: int = 1) -> Array:
-    """Replicates [B] over clusters, spread as far as other seeds would spread them.
+    """Widen replicates [B] over clusters as far as other seeds would.
 
     `systems`: those whose sum or difference the replicates are of. Three or five seeds are too few
     to draw from (an interval from such draws is too narrow), so the replicates are given the whole

@@ -1,6 +1,6 @@
-"""Log-probs of given translations as files: the lines that `concatmt score` writes.
+"""Reads and writes files of log-probs, the lines of `concatmt score`.
 
-Does not know how scores are made, nor what follows from them.
+Does not know how scores are made or used.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Contrastive test sets in one schema, from our JSONL, Voita's, ContraPro's and ctxpro's files.
+"""Reads contrastive test sets: our JSONL, Voita's, ContraPro's and ctxpro's files.
 
 An item is a window of source sentences and several translations of it, one of which is correct.
-Formats are told by their content. Does not know models.
+Formats are recognised by content. Does not know models.
 """
 
 import json
@@ -23,7 +23,7 @@ Context = tuple[list[str], list[str]]  # sentences before the current one, on bo
 
 @dataclass(frozen=True, slots=True)
 class ContrastiveItem:
-    """One question to a model: which of the targets translates the source?"""
+    """One item: which of the targets translates the source?"""
 
     id: str
     source: list[str]  # the window, current sentence last
@@ -32,7 +32,7 @@ class ContrastiveItem:
     set: str  # the file's name, without its suffix
     phenomenon: str
     distance: int | None = None
-    orbit: str | None = None  # twins share it: same sentence and candidates, other context
+    orbit: str | None = None  # shared by twins: same sentence and candidates, other context
     document: str | None = None
     conflict: bool | None = None
     expected: str | None = None  # the word form that a generated translation should have
@@ -40,12 +40,12 @@ class ContrastiveItem:
 
 @dataclass(frozen=True, slots=True)
 class ContrastiveSet:
-    """A test set, and what has to be said of it beside any figure."""
+    """A test set, with the remark that belongs beside its figures."""
 
     name: str
     items: list[ContrastiveItem]
     remark: str | None = None
-    cut: bool = False  # one side has less context than the other: both were cut to it
+    cut: bool = False  # one side had less context than the other: both were cut to it
 
     @property
     def chance(self) -> float:
@@ -210,12 +210,12 @@ def _cut_remark(records: Sequence[tuple[str, dict[str, Any]]]) -> str | None:
 
 
 def _repetitions(items: Sequence[ContrastiveItem]) -> str | None:
-    """Published sets have such items too: they are kept, and the rule for ties decides."""
+    """Remark on repeated candidates, which published sets have too; the rule for ties decides."""
     repeated = [item.id for item in items if item.targets.count(item.targets[item.correct]) > 1]
     if not repeated:
         return None
     return (
-        f"the correct candidate stands twice in {len(repeated)} item(s), the first is {repeated[0]}"
+        f"the correct candidate occurs twice in {len(repeated)} item(s), the first is {repeated[0]}"
     )
 
 
@@ -264,7 +264,7 @@ def _inputs(records: Sequence[tuple[str, dict[str, Any]]], path: Path) -> Iterat
         )
     for (where, record), line in zip(records, lines, strict=True):
         *context, current = (sentence.strip() for sentence in line.split(CTXPRO_SEPARATOR))
-        # The file of inputs has been mended in the same way by then.
+        # By then the file of inputs has been repaired in the same way.
         segment = mend(fields.text(where, record, "src segment"), where, ReadReport())
         if current.split() != segment.split():
             raise UserError(f"{where}: its sentence is not the last one of its line in {path}")
@@ -277,7 +277,7 @@ def _subtitles(where: str, record: dict[str, Any], documents: Path, context: int
     stem, _, language = name.rpartition(".")
     matches = sorted(documents.glob(f"*/{name}")) if stem else []
     if not matches:
-        raise UserError(f"{where}: {documents} has no */{name}, which the item is taken from")
+        raise UserError(f"{where}: {documents} has no */{name}, which the item comes from")
     others = [
         path
         for path in sorted(matches[0].parent.glob(f"{stem}.*"))

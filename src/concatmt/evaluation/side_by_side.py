@@ -1,4 +1,4 @@
-"""Translations of the same text side by side, with the words marked in which they differ."""
+"""Shows translations of a text side by side and marks the words that differ."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -7,17 +7,17 @@ Mark = Callable[[str], str]
 
 
 def starred(word: str) -> str:
-    """For Markdown and plain text."""
+    """Mark a word for Markdown and plain text."""
     return f"**{word}**"
 
 
 def bold(word: str) -> str:
-    """For a terminal."""
+    """Mark a word for a terminal."""
     return f"\033[1m{word}\033[0m"
 
 
 def marked(first: str, second: str, mark: Mark = starred) -> tuple[str, str]:
-    """Both sentences, with those words marked that the other one has not at that place."""
+    """Both sentences, with the words marked that the other lacks at that place."""
     ours, theirs = first.split(), second.split()
     blocks = difflib.SequenceMatcher(a=ours, b=theirs, autojunk=False).get_matching_blocks()
     same_ours = {block.a + i for block in blocks for i in range(block.size)}
@@ -47,7 +47,7 @@ def side_by_side(
             texts[0], other = marked(first, translations[place], mark)
             texts.append(other)
         if len(systems) > 2:
-            texts[0] = first  # it differs from each of the others in other words
+            texts[0] = first  # its marks would differ from translation to translation
         if differing_only and all(t[place] == first for _, t in systems):
             continue
         lines = [f"{name:{width}}  {text}" for (name, _), text in zip(systems, texts, strict=True)]

@@ -1,6 +1,6 @@
-"""Tests: is one system better than another, or is it chance?
+"""Significance tests: is one system better than another, or is it chance?
 
-Outcomes are numbers in [0, 1] per item, paired by item. Knows nothing of what the items are.
+Outcomes are numbers in [0, 1] per item, paired by item. Does not know what the items are.
 """
 
 import math
@@ -11,7 +11,7 @@ from scipy import signal, stats
 
 from concatmt.evaluation.resampling import Array, Indices, cluster_sums
 
-# Ties of m candidates count 1/m, m <= 12 in the sets that there are: multiples of 1/27720.
+# Ties of m candidates count 1/m, m <= 12 in existing sets: multiples of 1/27720.
 DENOMINATOR = math.lcm(*range(1, 13))
 LARGEST_SUM = 1 << 21
 FLIPS = 10_000
@@ -20,7 +20,7 @@ FLIPS = 10_000
 def mcnemar(ours: Array, theirs: Array, clusters: Indices) -> float:
     """Exact two-sided McNemar test of items [N] that come in clusters.
 
-    If the systems are equally good, each cluster could as well have gone the other way round as a
+    If the systems are equally good, each cluster could just as well have gone the other way as a
     whole: the sum of all differences is compared with those of all ways to flip clusters. With one
     item to a cluster and no ties this is McNemar's test, a sign test of the items that differ.
     """

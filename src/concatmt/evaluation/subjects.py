@@ -1,6 +1,6 @@
-"""What is evaluated: systems, each with one member a seed, as they are named on a command line.
+"""The systems under evaluation: each has one member per seed, a model or a file.
 
-A member is a model, or a file of what a model did (`models` has the first kind). Measures ask both
+A file holds what a model produced (`models` has the other kind of member). Measures use both
 in the same way. Does not know measures.
 """
 
@@ -24,7 +24,7 @@ Deed = Literal["contrast", "translate", "score", "model"]
 
 
 class Member(Protocol):
-    """One seed of a system: a model, or a file of what one did."""
+    """One seed of a system: a model, or a file that one produced."""
 
     @property
     def label(self) -> str:
@@ -32,18 +32,18 @@ class Member(Protocol):
 
     @property
     def origin(self) -> Path:
-        """As it was given."""
+        """The path as given."""
 
     @property
     def deeds(self) -> frozenset[Deed]:
-        """What it can be asked for; `model` stands for `loaded`, `kept` and other contexts."""
+        """What it can do; `model` means `loaded`, `kept` and other contexts."""
 
     @property
     def sees_context(self) -> bool:
-        """Whether there is context in its windows."""
+        """Whether its windows have context."""
 
     def facts(self) -> dict[str, Any]:
-        """For the list of systems: its name in the paper's notation, its hash, ..."""
+        """Facts for the list of systems: name in the paper's notation, hash, ..."""
 
     def contrast(self, test: TestSet, kind: Kind | None = None) -> OutcomeFile:
         """Answers to a contrastive set, with its own context or a changed one."""
@@ -62,7 +62,7 @@ class Member(Protocol):
         """The model itself, for measures that look inside."""
 
     def kept(self, name: str, depends_on: Sequence[object], make: Callable[[Path], None]) -> Path:
-        """A file that is made once: `make` is called if what it depends on has changed."""
+        """A file that is made once: calls `make` again only if what it depends on has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def parse_given(arguments: Sequence[str]) -> list[Given]:
 
 
 def check_names(subjects: Sequence[Subject]) -> None:
-    """Refuse two systems of one name."""
+    """Refuse two systems with the same name."""
     names = [subject.name for subject in subjects]
     for name in names:
         if names.count(name) > 1:
@@ -107,7 +107,7 @@ def check_names(subjects: Sequence[Subject]) -> None:
 
 
 def labels(name: str, number: int) -> list[str]:
-    """What the members of a system are called."""
+    """The names of a system's members."""
     return [name] if number == 1 else [f"{name} #{place}" for place in range(1, number + 1)]
 
 
@@ -120,11 +120,11 @@ class FileMember:
 
     @property
     def sees_context(self) -> bool:
-        """Not known of a file, and what it cannot do is refused when it is read."""
+        """Unknown for a file; what it lacks is refused when it is read."""
         return True
 
     def facts(self) -> dict[str, Any]:
-        """Nothing but the file: its signature is with the figures."""
+        """No facts: the signature is printed with the figures."""
         return {}
 
     def contrast(self, test: TestSet, kind: Kind | None = None) -> OutcomeFile:
@@ -145,16 +145,16 @@ class FileMember:
 
     @property
     def loaded(self) -> LoadedModel:
-        """There is none."""
+        """A file has no model."""
         raise UserError(f"{self.origin}: is a file; give runs or model directories, and --on")
 
     def kept(self, name: str, depends_on: Sequence[object], make: Callable[[Path], None]) -> Path:
-        """Files keep nothing."""
+        """A file keeps nothing."""
         raise UserError(f"{self.origin}: is a file; give runs or model directories, and --on")
 
 
 def _deed(path: Path) -> Deed:
-    """What wrote the file, by its first lines."""
+    """What kind of file this is, by its first lines."""
     if path.suffix != ".jsonl":
         return "translate"
     start = ""
@@ -168,12 +168,12 @@ def _deed(path: Path) -> Deed:
 
 
 def read_files(given: Sequence[Given]) -> list[Subject]:
-    """Systems whose members are files; without a name one is called as its first file."""
+    """Read systems whose members are files; the default name is that of the first file."""
     subjects = []
     for system in given:
         for path in system.paths:
             if path.is_dir():
-                raise UserError(f"{path}: a folder; say with --on what it is to be evaluated on")
+                raise UserError(f"{path}: a folder; say with --on what to evaluate it on")
             if not path.is_file():
                 raise UserError(
                     f"{path}: no such file; give files of contrast, translate or score, or runs"

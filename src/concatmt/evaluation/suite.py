@@ -1,6 +1,6 @@
-"""What systems are evaluated on: contrastive sets, items with expected forms, texts.
+"""Finds the test sets for an evaluation: contrastive sets, expected forms, texts.
 
-Finds them in files and folders, a testbed's among them. Does not know models or measures.
+Looks in files and folders, such as a testbed's. Does not know models or measures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,12 +36,12 @@ class TestSet:
     name: str
     path: Path
     hash: str = ""
-    content: ContrastiveSet | None = None  # None: only what systems answered is known
+    content: ContrastiveSet | None = None  # None: only the systems' answers are known
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedForms:
-    """Items to be translated, with the forms that are looked for."""
+    """Items to translate, with the forms to look for."""
 
     name: str
     path: Path
@@ -56,7 +56,7 @@ class Suite:
     sets: tuple[TestSet, ...] = ()
     expected: tuple[ExpectedForms, ...] = ()
     texts: tuple[Text, ...] = ()
-    # Of a testbed: task -> observer -> the best accuracy that it can reach, in per cent.
+    # For a testbed: task -> observer -> its best possible accuracy, in per cent.
     bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def has(self, need: Need) -> bool:
@@ -110,7 +110,7 @@ def _read_folder(
     expected: list[ExpectedForms],
     texts: list[Text],
 ) -> None:
-    """A testbed, or a folder of contrastive sets; development sets are left alone."""
+    """A testbed, or a folder of contrastive sets; development sets are ignored."""
     before = len(sets) + len(expected) + len(texts)
     inner = folder / CONTRASTIVE
     files = inner if inner.is_dir() else folder
@@ -131,7 +131,7 @@ def _read_folder(
 
 
 def _bounds(card: Path) -> dict[str, dict[str, float]]:
-    """What a testbed's card says of scorers that are given the target context."""
+    """The bounds in a testbed's card for scorers that see the target context."""
     if not card.is_file():
         return {}
     tasks = read_json(card, "testbed card").get("tasks", {})
@@ -168,7 +168,7 @@ def _read_file(
 
 
 def test_set(content: ContrastiveSet, path: Path) -> TestSet:
-    """A set that was read from `path`; its hash is of the items with their contexts."""
+    """A test set read from `path`, with the hash of its items and their contexts."""
     return TestSet(content.name, path, hash_text(repr(content.items)), content)
 
 

@@ -1,6 +1,6 @@
-"""Texts with references that systems are evaluated on, in every format that `prepare` reads.
+"""Reads texts with references for evaluation, in every format that `prepare` reads.
 
-Documents are what counts for context, so a text that seems to have none is given a remark.
+Context depends on documents, so a text that seems to have none gets a remark.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ from concatmt.evaluation.translations import Translated, check_documents, read_r
 from concatmt.files import hash_file, hash_text
 from concatmt.settings import load_settings
 
-TEST = "test"  # the split of a configuration that systems are evaluated on
+TEST = "test"  # the split of a configuration to evaluate on
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Text:
     path: Path  # of the references, or of both sides
     hash: str
     load: Callable[[], list[Part]]  # all documents, each as one part
-    remark: str | None = None  # what must be said of its documents
+    remark: str | None = None  # a remark on its documents
 
     def parts(self, limit: int | None = None) -> list[Part]:
         """The first documents."""
@@ -62,7 +62,7 @@ def read_text(
 ) -> Text:
     """A text with its translation, or a file that has both.
 
-    `marks`: a file that says where documents begin, in place of blank lines, and its format.
+    `marks`: a file that says where documents begin, instead of blank lines, and its format.
     """
     if target is not None and marks is not None:
         reader = format_named(marks[1]).of([source, target, marks[0]])
@@ -109,7 +109,7 @@ def _corpus(name: str, path: Path, readers: Sequence[Reader], root: Path) -> Tex
 
 
 def boundary_remark(path: Path, lengths: Iterable[int]) -> str | None:
-    """What is said of a text whose documents are probably none."""
+    """The remark on a text that probably lacks its documents."""
     sizes = DocumentSizes()
     for length in lengths:
         sizes.add(length)

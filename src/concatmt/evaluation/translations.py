@@ -1,4 +1,4 @@
-"""Translations and references as files: text with blank lines between documents, or JSONL.
+"""Reads files of translations and references: text or JSONL.
 
 Reads what `translate` writes. Does not know measures.
 """

@@ -1,1 +1,1 @@
-"""Characters <-> token ids."""
+"""Turns text into token ids and back; knows sentences, not documents."""

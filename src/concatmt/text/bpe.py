@@ -1,7 +1,7 @@
 """Byte-pair encoding with subword-nmt's conventions: `@@` joins pieces, code files are shared.
 
-The merging itself is done by the `tokenizers` library; here are the code files, the `@@` notation
-and the splitting of pieces that a vocabulary threshold leaves out. Knows words, not sentences.
+The `tokenizers` library does the merging; this module has the code files, the `@@` notation and
+the splitting of pieces below a vocabulary threshold. Knows words, not sentences.
 """
 
 import json
@@ -31,7 +31,7 @@ def read_codes(path: Path) -> list[Merge]:
             f"{path}: not a BPE code file of version 0.2: the first line is not {HEADER!r}"
         )
     if lines[0].split() != HEADER.split():
-        raise UserError(f"{path}: codes of {lines[0][1:]!r}; only 0.2 is read: learn them anew")
+        raise UserError(f"{path}: codes of {lines[0][1:]!r}; only 0.2 is read: learn them again")
     merges: dict[Merge, None] = {}
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip("\r "):
@@ -99,7 +99,7 @@ class Segmenter:
     def _segment(self, word: str) -> tuple[str, ...]:
         pieces, start = [], 0
         for token in self.engine.tokenize(word):
-            # A character that no merge knows comes out as <unk>: it stands for itself.
+            # A character that no merge knows comes out as <unk>: keep the character itself.
             size = 1 if token.value == UNKNOWN else len(token.value.removesuffix(WORD_END))
             end = start + size
             pieces.append(word[start:end] + (JOINER if end < len(word) else ""))

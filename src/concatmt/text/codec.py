@@ -1,7 +1,7 @@
-"""What every way of turning text into token ids offers, for one language.
+"""The interface of all codecs: text of one language to token ids and back.
 
-A codec works in two steps: `normalise` gives the words that corpus statistics and cleaning count,
-`encode_normalised` gives ids. `encode` is both. Codecs know sentences, never documents.
+A codec works in two steps: `normalise` returns the words that corpus statistics and cleaning count,
+`encode_normalised` returns ids. `encode` does both. Codecs know sentences, never documents.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ class Codec(ABC):
     vocabulary: Vocabulary
 
     def __len__(self) -> int:
-        """Number of ids, specials included."""
+        """Number of ids, including the special ones."""
         return len(self.vocabulary)
 
     def encode(self, text: str) -> list[int]:
@@ -25,7 +25,7 @@ class Codec(ABC):
 
     @abstractmethod
     def normalise(self, text: str) -> str:
-        """The sentence as words between single spaces (or as it is, for raw-text codecs)."""
+        """The sentence as words separated by single spaces (unchanged for raw-text codecs)."""
 
     @abstractmethod
     def encode_normalised(self, text: str) -> list[int]:
@@ -33,4 +33,4 @@ class Codec(ABC):
 
     @abstractmethod
     def decode(self, ids: Sequence[int]) -> str:
-        """The sentence that `ids` stand for, as a reader wants it."""
+        """The sentence of these ids, as readable text."""

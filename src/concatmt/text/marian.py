@@ -1,8 +1,8 @@
 """The text side of Marian's models (OPUS-MT): a SentencePiece model for each side, and ids from a
 vocabulary of its own.
 
-Ids never come from SentencePiece. Which vocabulary row is which special, the importer decides; here
-they are where all vocabularies have them. Does not know models.
+Ids never come from SentencePiece. The importer decides which vocabulary row is which special; here
+the specials have their usual places. Does not know models.
 """
 
 import re
@@ -17,7 +17,7 @@ from concatmt.text.sentence_piece import load_sentence_piece
 from concatmt.text.vocabulary import SPECIALS, Vocabulary
 
 LABEL = re.compile(r">>[^<>\s]+<<")  # the language a multilingual model is to translate into
-# What the models' own preprocessing does to the text they are trained on (OPUS-MT's
+# What the preprocessing of the models' training data did (OPUS-MT's
 # preprocess-spm.sh): typographic and full-width punctuation become ASCII.
 PUNCTUATION = str.maketrans(
     {
@@ -31,13 +31,13 @@ ZERO_WIDTH = re.compile("[\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060\ufeff]")
 
 
 class MarianConfig(Settings):
-    """Settings of the `marian` pipeline; it comes with an imported model and is never learnt."""
+    """Settings of the `marian` pipeline; part of an imported model, never learnt."""
 
     kind: Literal["marian"] = "marian"
     vocabulary: Literal["joint", "separate"] = "joint"
     # `opus`: punctuation as in the training data of OPUS-MT; `none`: text as it is.
     normalise: Literal["opus", "none"] = "opus"
-    label: str | None = None  # stands before every source sentence, as in >>deu<<
+    label: str | None = None  # put before every source sentence, such as >>deu<<
 
 
 class MarianCodec(Codec):
@@ -79,12 +79,12 @@ class MarianCodec(Codec):
 
 
 def labels_of(vocabulary: Vocabulary) -> list[str]:
-    """The languages that a multilingual model can be asked for."""
+    """The target languages of a multilingual model."""
     return sorted(symbol for symbol in vocabulary.ids if LABEL.fullmatch(symbol))
 
 
 def opus_normalise(text: str) -> str:
-    """Text as OPUS-MT's models saw it in training; single spaces."""
+    """Text as the OPUS-MT models saw it in training, with single spaces."""
     text = ZERO_WIDTH.sub("", text.translate(PUNCTUATION))
     visible = (" " if unicodedata.category(c) == "Cc" else c for c in text)
     return " ".join("".join(visible).split())

@@ -1,6 +1,6 @@
 """The paper's pipeline: Moses tokenisation, then byte-pair encoding with `@@`.
 
-Tokenisation is sacremoses', merging is in `bpe`. For corpora that come tokenised (the paper's
+Tokenisation is sacremoses', merging is in `bpe`. For tokenised corpora (the paper's
 En-Ru data) `tokenise: false` leaves only the BPE.
 """
 
@@ -66,21 +66,21 @@ class MosesBpeCodec(Codec):
 
 
 def moses_tokenizer(language: str) -> "MosesTokenizer":
-    """Imported only where it is used: it takes long, and many pipelines do without."""
+    """Make a tokenizer. Imported late: it is slow to import, and many pipelines do without."""
     from sacremoses import MosesTokenizer
 
     return MosesTokenizer(lang=language)
 
 
 def moses_detokenizer(language: str) -> "MosesDetokenizer":
-    """The way back."""
+    """Make the reverse of the tokenizer."""
     from sacremoses import MosesDetokenizer
 
     return MosesDetokenizer(lang=language)
 
 
 def moses_normalise(tokenizer: "MosesTokenizer | None", text: str, config: MosesBpeConfig) -> str:
-    """Moses tokens between single spaces (with a tokenizer), lower-cased if so configured."""
+    """Moses tokens between single spaces (with a tokenizer), lower-cased if configured."""
     if tokenizer is not None:
         text = tokenizer.tokenize(text, return_str=True)
     return " ".join((text.lower() if config.lowercase else text).split())

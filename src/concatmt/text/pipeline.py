@@ -39,11 +39,11 @@ TextConfig = Annotated[
 SIDES = ("source", "target")
 Sentences = Callable[
     [], Iterable[str]
-]  # the normalised training sentences of a side, each time anew
+]  # starts a new pass over the normalised training sentences of one side
 
 
 class Languages(Settings):
-    """Codes of the two languages, as in `en`; Moses' rules depend on them."""
+    """Codes of the two languages, such as `en`; the Moses rules depend on them."""
 
     source: str = "en"
     target: str
@@ -70,7 +70,7 @@ class TextPipeline:
         return self.settings.text.vocabulary == "joint"
 
     def save(self, folder: Path) -> None:
-        """Write the pipeline into `folder`, which is made if need be."""
+        """Write the pipeline into `folder`, created if necessary."""
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / "text.json", self.settings.model_dump(mode="json"))
         for name, codec in self._codecs().items():
@@ -101,7 +101,7 @@ class TextPipeline:
                 for side, name in zip(SIDES, names, strict=True)
             )
         except FileNotFoundError as error:
-            raise UserError(f"{folder}: the text pipeline has lost {error.filename}") from error
+            raise UserError(f"{folder}: the text pipeline lacks {error.filename}") from error
         return cls(settings, source, target)
 
     @classmethod
@@ -144,7 +144,7 @@ def _moses_bpe(
 
 
 def normaliser(settings: TextSettings, side: str) -> Callable[[str], str]:
-    """How a side's text is normalised; this needs nothing learnt."""
+    """The function that normalises a side's text; it needs nothing learnt."""
     config = settings.text
     if isinstance(config, MosesBpeConfig):
         language = getattr(settings.languages, side)

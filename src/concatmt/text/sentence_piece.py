@@ -12,8 +12,8 @@ from concatmt.settings import Settings
 from concatmt.text.codec import Codec
 from concatmt.text.vocabulary import END, PAD, SEPARATOR, SPECIALS, UNK, Vocabulary
 
-# SentencePiece writes a space as this sign and cannot tell it from one in the text: there it is
-# replaced by an escape sequence, and so is the escape sign itself.
+# SentencePiece writes a space as this sign and cannot tell it from the same sign in the text:
+# there it is replaced by an escape sequence, and so is the escape sign itself.
 SPACE_SIGN, ESCAPE = "\u2581", "\ue000"
 ESCAPES = {ESCAPE: f"{ESCAPE}0", SPACE_SIGN: f"{ESCAPE}1"}
 UNESCAPES = {sequence: sign for sign, sequence in ESCAPES.items()}

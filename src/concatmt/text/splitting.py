@@ -1,7 +1,7 @@
-"""Where sentences begin and end in running text.
+"""Finds where sentences begin and end in running text.
 
-The rules of the languages come from sentencex, which loses no character and would rather split too
-little; three rules of ours join what it cuts wrongly. Knows nothing of paragraphs, files or models.
+The rules of the languages come from sentencex, which loses no character and prefers to split too
+little; three rules of our own join what it splits wrongly. Does not know paragraphs or files.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _CONTINUES = re.compile(r"[a-zà-öø-ÿа-яё]|[»”’\"')\]]|[-–—]\s?[a
 
 
 def sentence_spans(text: str, language: str, abbreviations: Iterable[str] = ()) -> list[Span]:
-    """Start and end of every sentence in `text`, without the white space around them.
+    """Start and end of every sentence in `text`, without surrounding white space.
 
-    `abbreviations` are words with their full stop that do not end a sentence, beyond those that
+    `abbreviations` are words (with full stop) that do not end a sentence, in addition to those that
     sentencex knows for the language.
     """
     try:
@@ -47,7 +47,7 @@ def sentence_spans(text: str, language: str, abbreviations: Iterable[str] = ()) 
 
 
 def read_abbreviations(path: Path) -> frozenset[str]:
-    """A file of abbreviations, one a line, with or without their full stop."""
+    """Read a file of abbreviations, one per line, with or without their full stop."""
     check_regular(path)
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
@@ -57,7 +57,7 @@ def read_abbreviations(path: Path) -> frozenset[str]:
 
 
 def _joined(text: str, pieces: list[Span], abbreviations: frozenset[str]) -> list[Span]:
-    """Join pieces that are no sentences of their own; never over a blank line."""
+    """Join pieces that are not sentences of their own, but never across a blank line."""
     spans: list[Span] = []
     for start, end in pieces:
         if spans:

@@ -40,7 +40,7 @@ class Vocabulary:
         return len(self.symbols)
 
     def encode(self, symbols: Iterable[str]) -> list[int]:
-        """Ids of `symbols`; those that are not here become `UNK`."""
+        """Ids of `symbols`; unknown symbols become `UNK`."""
         ids = self.ids
         return [ids.get(symbol, UNK) for symbol in symbols]
 
@@ -49,7 +49,7 @@ class Vocabulary:
         return [self.symbols[i] for i in ids]
 
     def save(self, path: Path) -> None:
-        """Write one `symbol TAB count` a line, in the order of the ids."""
+        """Write one `symbol TAB count` per line, in the order of the ids."""
         rows = zip(self.symbols, self.counts, strict=True)
         write_text(path, "".join(f"{symbol}\t{count}\n" for symbol, count in rows))
 
@@ -71,5 +71,5 @@ class Vocabulary:
             raise UserError(f"{path}: not a vocabulary: its first symbols are not {SPECIALS}")
         if len(set(symbols)) != len(symbols):
             repeated = next(s for s in symbols if symbols.count(s) > 1)
-            raise UserError(f"{path}: the symbol {repeated!r} stands twice")
+            raise UserError(f"{path}: the symbol {repeated!r} occurs twice")
         return cls(symbols, counts)

@@ -1,4 +1,4 @@
-"""Text that is already tokenised: a token is what stands between spaces."""
+"""The codec of tokenised text: tokens are separated by spaces."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

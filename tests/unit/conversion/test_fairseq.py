@@ -283,8 +283,8 @@ def test_a_fifo_is_not_read(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("w0 5\nw1 4\n", "makes 7"),
-        ("w0 5\nw0 4\n", "line 2: 'w0' stands twice"),
-        ("w0 5\n<pad> 4 #fairseq:overwrite\n", "line 2: '<pad>' stands twice"),
+        ("w0 5\nw0 4\n", "line 2: 'w0' occurs twice"),
+        ("w0 5\n<pad> 4 #fairseq:overwrite\n", "line 2: '<pad>' occurs twice"),
         ("w0 5\nw1\n", "line 2: expected 'symbol count'"),
         ("w0 five\n", "line 1: expected 'symbol count'"),
         ("w0 5\n\nw1 4\n", "line 2: expected 'symbol count'"),

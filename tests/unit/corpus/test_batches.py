@@ -95,5 +95,5 @@ def test_a_window_beyond_the_budget_is_told_or_skipped(windows: Windows) -> None
 
 
 def test_too_few_windows_for_the_processes_is_told(windows: Windows) -> None:
-    with pytest.raises(UserError, match="too few to be shared"):
+    with pytest.raises(UserError, match="windows are too few for"):
         plan_batches(windows, CONFIG, 0, 0, multiple_of=100_000)

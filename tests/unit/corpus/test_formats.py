@@ -395,12 +395,12 @@ def test_subtitles_of_two_languages_are_a_corpus(tmp_path: Path) -> None:
 
 
 def test_a_format_of_two_files_says_which_files_it_reads(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"'ids' reads 3 files \(source, target, ids\), but 2"):
+    with pytest.raises(UserError, match=r"'ids' reads 3 files \(source, target, ids\), but got 2"):
         parts("ids", [tmp_path / "en", tmp_path / "de"])
 
 
 def test_an_unknown_format_is_told_with_the_nearest_name() -> None:
-    with pytest.raises(UserError, match=r"'jsonnl': there is none of this name; did you mean 'j"):
+    with pytest.raises(UserError, match=r"'jsonnl': not known; did you mean 'j"):
         format_named("jsonnl")
     with pytest.raises(ValidationError, match="does not match any of the expected tags"):
         TypeAdapter(Reader).validate_python({"format": "jsonnl", "file": "x"})

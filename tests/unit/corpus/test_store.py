@@ -81,7 +81,11 @@ def test_a_store_of_another_version_is_refused(store: Store) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "not a store: it has no manifest.json"), ("{}", "of something else"), ("{", "damaged")],
+    [
+        (None, "not a store: it has no manifest.json"),
+        ("{}", "describes something else"),
+        ("{", "damaged"),
+    ],
 )
 def test_a_foreign_folder_is_refused(tmp_path: Path, content: str | None, message: str) -> None:
     if content is not None:

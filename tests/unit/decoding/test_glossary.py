@@ -45,7 +45,7 @@ def test_a_form_counts_as_a_word_and_may_begin_with_a_capital() -> None:
     [
         ("sea\n", "line 1: expected a term, a tab"),
         ("sea\tmer\n\tmer\n", "line 2: expected"),
-        ("sea\tmer\nSea\tmers\n", "line 2: 'Sea' is there already"),
+        ("sea\tmer\nSea\tmers\n", "line 2: 'Sea' is listed twice"),
         ("\n", "no terms"),
     ],
 )

@@ -18,7 +18,7 @@ from tests.unit.decoding.models import make_engine
 
 @pytest.mark.parametrize("name", ["film.sbv", "Film.PPTX", "sheet.xlsx", "a.pdf"])
 def test_files_with_markup_that_nobody_reads_are_refused_by_name(name: str) -> None:
-    with pytest.raises(UserError, match=r"files are not read; known are text .*jsonl, .*\.tsv"):
+    with pytest.raises(UserError, match=r"files cannot be read; known are text .*jsonl, .*\.tsv"):
         format_of(Path(name))
 
 

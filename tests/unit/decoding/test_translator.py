@@ -149,7 +149,7 @@ def test_gold_context_is_forced_and_must_be_given(model_folder: Path) -> None:
     windows = [one.alternatives[0].window for one in translator.translate_document(DOCUMENT, gold)]
     assert windows[2][:2] == gold[:2]
     assert windows[3][:2] == gold[1:3]
-    with pytest.raises(UserError, match="no translations are given"):
+    with pytest.raises(UserError, match="no given translations"):
         translator.translate_document(DOCUMENT)
 
 

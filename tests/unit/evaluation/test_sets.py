@@ -30,7 +30,7 @@ def test_voita_sets_have_their_known_sizes(
     assert all(len(item.source) == 4 for item in found.items)
     repeated = {"ellipsis_infl": 2, "ellipsis_vp": 11}.get(name)
     if repeated:
-        assert f"stands twice in {repeated} item(s)" in (found.remark or "")
+        assert f"occurs twice in {repeated} item(s)" in (found.remark or "")
 
 
 def test_contrapro_lines_are_cut_to_the_context_that_both_sides_have(shared: Path) -> None:

@@ -124,5 +124,5 @@ def test_a_pipeline_that_lost_a_file_is_refused(pipeline: TextPipeline, tmp_path
     next(tmp_path.glob("*.vocab")).unlink()
     for path in tmp_path.glob("*.model"):
         path.unlink()
-    with pytest.raises(UserError, match="has lost"):
+    with pytest.raises(UserError, match="lacks"):
         TextPipeline.load(tmp_path)

@@ -1,7 +1,7 @@
-"""The registry of document formats, which every verb reads from: one file here is one format.
+"""The document formats that every verb reads and writes: each file in this folder is one format.
 
-A format reads documents from files, and some write them back around translations (`open`). The
-verbs find it by the name that a configuration or an option gives, or by the name of a file. To add
+A format reads documents from files; some also write them back with translations (`open`). The
+verbs find a format by the name in a configuration or an option, or by a file's suffix. To add
 a format, add a module to this folder or a plug-in: a class of settings with `@register` above it.
 """
 

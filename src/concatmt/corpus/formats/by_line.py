@@ -1,4 +1,4 @@
-"""What formats have in common whose files are read line by line, also while the lines come in."""
+"""Base class of formats that are read line by line, even while lines are still arriving."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ STANDARD_INPUT = "standard input"
 
 
 def documents_of(rows: Rows, origin: str) -> Iterator[Document]:
-    """Whole documents from rows, all of which have translations."""
+    """Whole documents from rows that all have translations."""
     builder, name = DocumentBuilder.of(origin), ""
     for row in rows:
         if isinstance(row, Row):
@@ -29,14 +29,14 @@ def documents_of(rows: Rows, origin: str) -> Iterator[Document]:
 
 
 class OneFile(DocumentFormat):
-    """A format with both languages in one file, or only the source."""
+    """A format with both languages, or only the source, in one file."""
 
     file: Path
 
     @classmethod
     @abstractmethod
     def rows(cls, lines: Iterator[str | None], name: str, report: ReadReport) -> Rows:
-        """Sentences and ends of documents; `name` is where lines come from, for messages."""
+        """Sentences and ends of documents; `name` is the input's name, for messages."""
 
     def documents(self, root: Path, report: ReadReport) -> Iterator[Document]:
         """Stream the documents."""
@@ -55,5 +55,5 @@ class OneFile(DocumentFormat):
         path, *others = files
         name = str(path) if lines is None else STANDARD_INPUT
         if others:
-            raise UserError(f"{name}: {cls.name()} carries its translations itself; give it alone")
+            raise UserError(f"{name}: {cls.name()} has its translations inside; give it alone")
         return in_parts(cls.rows(lines or read_lines(path, report), name, report), limit)

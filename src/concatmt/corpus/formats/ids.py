@@ -1,4 +1,4 @@
-"""Text without blank lines, with a file that names the document of each line."""
+"""The `ids` format: text with a separate file that names the document of each line."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from concatmt.errors import UserError
 
 @register
 class IdsFormat(TwoFiles):
-    """Text without blank lines and a file of document ids, one a line; equal neighbours are one."""
+    """Text and a file of document ids, one per line; a run of equal ids is one document."""
 
     format: Literal["ids"]
     ids: Path

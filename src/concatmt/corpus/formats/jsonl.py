@@ -1,4 +1,4 @@
-"""JSON lines: a document a line, `{"id": "...", "source": [...], "target": [...]}`."""
+"""The `jsonl` format: one document per line, as a JSON object."""
 
 import json
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ from concatmt.json_text import parse_json
 
 @register
 class JsonlFormat(OneFile):
-    """One document a line: `{"id": "...", "source": [...], "target": [...]}`."""
+    """One document per line: `{"id": "...", "source": [...], "target": [...]}`."""
 
     format: Literal["jsonl"]
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
 
     @classmethod
     def rows(cls, lines: Iterator[str | None], name: str, report: ReadReport) -> Rows:
-        """Sentences and ends of documents; of a text there would be a blank line between them."""
+        """Sentences and ends of documents; text output separates them by one blank line."""
         number, begun = 0, False
         for line in lines:
             number += line is not None

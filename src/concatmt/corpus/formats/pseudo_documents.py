@@ -1,4 +1,4 @@
-"""Text without any marks of documents."""
+"""The `lines` format: text without document boundaries, cut into pseudo-documents."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +16,8 @@ from concatmt.corpus.lines import ReadReport
 class LinesFormat(TwoFiles):
     """Text without any document marks, cut into pseudo-documents of equal size.
 
-    The paper's high-resource corpus is made so, with 200 lines. Lines blank on both sides are left
-    out; they count as a line.
+    The paper's high-resource corpus is made like this, with 200 lines. Lines blank on both sides
+    are left out but counted.
     """
 
     format: Literal["lines"]

@@ -1,7 +1,7 @@
-"""What a document format is, and which there are.
+"""The registry of document formats, and their base class.
 
-A format is a class of settings: a configuration names it with the files that it reads, the command
-line names files and may name the format. Does not know any format.
+A format is a class of settings: a configuration gives its name and files, the command
+line gives files and may give a name. Does not know any format.
 """
 
 import typing
@@ -20,25 +20,25 @@ from concatmt.segments.config import FileConfig
 from concatmt.segments.segment import SegmentedFile
 from concatmt.settings import Settings, nearest
 
-# Files whose markup, times or packing would be translated as if they were sentences.
+# Files whose markup or binary content must not be read as sentences.
 NOT_SENTENCES = (
     *("ass", "doc", "docx", "epub", "htm", "html", "md", "odt", "pdf", "po", "pptx", "rtf", "sbv"),
     *("srt", "ssa", "stl", "sub", "tmx", "ttml", "vtt", "xhtml", "xlf", "xliff", "xlsx", "xml"),
     "zip",
 )
-DEFAULT = "text"  # of files whose name says nothing
+DEFAULT = "text"  # for files without a known suffix
 
 
 class DocumentFormat(Settings):
-    """Files of documents in one format: `format` is its name, the other settings say what to read.
+    """Files of documents in one format: `format` is the name, the other settings say what to read.
 
     Text is read as it is; normalising and cleaning come later.
     """
 
     if typing.TYPE_CHECKING:  # each format has its own, in an order that stores remember
         format: str
-    suffixes: ClassVar[tuple[str, ...]] = ()  # of files that are read so unless another is named
-    written_back: ClassVar[tuple[str, ...]] = ()  # of files that come back as they were: see `open`
+    suffixes: ClassVar[tuple[str, ...]] = ()  # of files in this format
+    written_back: ClassVar[tuple[str, ...]] = ()  # of files that can be written back: see `open`
 
     @abstractmethod
     def documents(self, root: Path, report: ReadReport) -> Iterator[Document]:
@@ -46,19 +46,19 @@ class DocumentFormat(Settings):
 
     @classmethod
     def name(cls) -> str:
-        """As in a configuration."""
+        """The name in configurations."""
         name: str = typing.get_args(cls.model_fields["format"].annotation)[0]
         return name
 
     @classmethod
     def of(cls, files: Sequence[Path]) -> "DocumentFormat":
-        """The settings for files that are named without their roles: in the order of the fields."""
+        """The settings for files given in the order of the fields."""
         kinds = {name: field.annotation for name, field in cls.model_fields.items()}
         roles = [name for name, kind in kinds.items() if kind in (Path, list[Path])]
         if len(files) != len(roles):
             raise UserError(
                 f"{', '.join(map(str, files))}: format {cls.name()!r} reads {len(roles)} files"
-                f" ({', '.join(roles)}), but {len(files)} are given"
+                f" ({', '.join(roles)}), but got {len(files)}"
             )
         chosen: dict[str, Any] = {
             role: [file] if kinds[role] == list[Path] else file
@@ -74,9 +74,9 @@ class DocumentFormat(Settings):
         report: ReadReport,
         lines: Iterator[str | None] | None = None,
     ) -> Iterator[Part | None]:
-        """Stream files in parts of at most `limit` sentences.
+        """Stream files as parts of at most `limit` sentences.
 
-        `lines` are the lines of the first file, if something else reads them: standard input.
+        `lines` are the lines of the first file if they come from standard input.
         """
         if lines is not None:
             raise UserError(f"format {cls.name()!r} is not read from standard input; give a file")
@@ -99,7 +99,7 @@ class DocumentFormat(Settings):
 
 
 class TwoFiles(DocumentFormat):
-    """The common part of all formats with one file per language."""
+    """Base class of formats with one file per language."""
 
     source: Path
     target: Path
@@ -114,7 +114,7 @@ F = TypeVar("F", bound=type[DocumentFormat])
 
 
 def register(format_: F) -> F:
-    """Make a format known under its name; a decorator."""
+    """Decorator that registers a format under its name."""
     if format_.name() in _FORMATS:
         raise UserError(f"two document formats are called {format_.name()!r}; rename one")
     _FORMATS[format_.name()] = format_
@@ -127,15 +127,15 @@ def formats() -> dict[str, type[DocumentFormat]]:
 
 
 def format_named(name: str) -> type[DocumentFormat]:
-    """The format that a user calls by its name."""
+    """The format with this name; an error names similar ones."""
     if name not in _FORMATS:
         hint = nearest(name, list(_FORMATS)) or f"; known are {', '.join(sorted(_FORMATS))}"
-        raise UserError(f"document format {name!r}: there is none of this name{hint}")
+        raise UserError(f"document format {name!r}: not known{hint}")
     return _FORMATS[name]
 
 
 def format_of(path: Path) -> str:
-    """The name of the format that the name of a file stands for."""
+    """The name of the format for a file, by its suffix."""
     suffixes = [suffix for suffix in path.suffixes if suffix != ".gz"]
     last = suffixes[-1].lower() if suffixes else ""
     for name, format_ in _FORMATS.items():
@@ -148,14 +148,14 @@ def format_of(path: Path) -> str:
             suffix for document_format in _FORMATS.values() for suffix in document_format.suffixes
         )
         raise UserError(
-            f"{path}: {last} files are not read; known are text (a sentence a line, blank lines"
+            f"{path}: {last} files cannot be read; known are text (a sentence a line, blank lines"
             f" between documents), {', '.join(known)}"
         )
     return DEFAULT
 
 
 def written_back() -> tuple[str, ...]:
-    """Suffixes of files that come back as they were, translated."""
+    """Suffixes of files that can be written back, translated."""
     return tuple(
         suffix for document_format in _FORMATS.values() for suffix in document_format.written_back
     )
@@ -177,11 +177,11 @@ def open_pieces(
         if suffix in format_.written_back:
             return format_.open(file, name, config, suffix)
     known = ", ".join(sorted(written_back()))
-    raise UserError(f"{name}: {suffix} files are not written back; known are {known}")
+    raise UserError(f"{name}: {suffix} files cannot be written back; known are {known}")
 
 
 def _validated(value: Any) -> DocumentFormat:
-    """The settings of a format, whichever are registered by now."""
+    """The settings of a registered format, plug-ins included."""
     if isinstance(value, DocumentFormat):
         return value
     kinds = Union[tuple(_FORMATS.values())]  # type: ignore[valid-type]  # noqa: UP007
@@ -195,9 +195,9 @@ class AnyFormat(PlainValidator):
 
     @property
     def models(self) -> tuple[type[DocumentFormat], ...]:
-        """All that it may give, for messages about unknown keys."""
+        """All possible classes, for messages about unknown keys."""
         return tuple(_FORMATS.values())
 
 
-# A corpus in a configuration: the settings of one format, its name among them.
+# A corpus in a configuration: the settings of one format, including its name.
 Reader = Annotated[SerializeAsAny[DocumentFormat], AnyFormat(_validated)]

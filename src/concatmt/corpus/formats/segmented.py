@@ -1,7 +1,7 @@
-"""Subtitles, pages, books: files that come back as they were around translated sentences.
+"""Formats with markup (subtitles, pages, books), written back with sentences translated.
 
-They are read by `segments`. As a corpus they have a file for each language, with the same sentences
-in it.
+`segments` reads them. As a corpus they have a file for each language, with the same sentences
+in both.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from concatmt.segments.config import FileConfig
 from concatmt.segments.formats import READERS, open_pieces, open_segments
 from concatmt.segments.segment import Segment, SegmentedFile
 
-# Text is lines unless something else is asked for; the others hold both languages.
+# Text is read as lines by default, and the others hold both languages.
 ELSEWHERE = (".txt", ".xlf", ".xliff", ".tmx")
 
 
@@ -28,7 +28,7 @@ class SegmentedFormat(TwoSides):
     languages: tuple[str, str] = ("en", "en")  # how each side is split into sentences
 
     def side(self, path: Path, report: ReadReport) -> Side:
-        """The sentences of a file; a gap (a scene, a chapter) begins a document."""
+        """The sentences of a file; a gap (new scene, new chapter) starts a document."""
         language = self.languages[path == self.target and self.target != self.source]
         yield from by_gap(read_segments(path, FileConfig(source_language=language)))
 
@@ -48,7 +48,7 @@ def read_segments(path: Path, config: FileConfig) -> list[Segment]:
 
 
 def by_gap(segments: list[Segment]) -> Side:
-    """Documents between gaps, with numbers for names."""
+    """Split segments into documents at gaps; documents are named by number."""
     document: NumberedSentences = []
     count = 0
     for number, segment in enumerate(segments, start=1):

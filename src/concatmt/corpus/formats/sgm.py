@@ -1,4 +1,4 @@
-"""SGM: test sets of WMT, and IWSLT's dev and test files, whose names end in .xml all the same."""
+"""The `sgm` format: test sets of WMT, and IWSLT's dev and test files (named .xml)."""
 
 import html
 import re
@@ -42,7 +42,7 @@ class SgmFormat(DocumentFormat):
         report: ReadReport,
         lines: Iterator[str | None] | None = None,
     ) -> Iterator[Part | None]:
-        """Stream both sides, or the source alone."""
+        """Stream both sides or only the source."""
         if len(files) != 1 or lines is not None:
             return super().parts(files, limit, report, lines)
         return side_parts(_sgm_documents(files[0], report), limit)
@@ -52,7 +52,7 @@ def _sgm_documents(path: Path, report: ReadReport) -> Side:
     document: NumberedSentences = []
     name, count, start = "", 0, 0
     pending: list[str] = []
-    opened = 0  # sentences that go on over the end of the line
+    opened = 0  # sentences that continue on the next line
     for number, line in enumerate(read_lines(path, report), start=1):
         if not pending:
             start = number
@@ -79,7 +79,7 @@ def _sgm_documents(path: Path, report: ReadReport) -> Side:
 
 
 def _sgm_parts(text: str) -> Iterator[tuple[str | None, str | None]]:
-    """(attributes, None) where a document opens, (None, None) where one closes, and sentences."""
+    """(attributes, None) at a document's start, (None, None) at its end, (None, sentence)."""
     begin: int | None = None  # of the sentence that is open
     for tag in SGM_TAG.finditer(text):
         closes, kind = bool(tag[1]), tag[2].lower()

@@ -1,4 +1,4 @@
-"""The two sides of a corpus: line by line, or document by document."""
+"""Joins the two sides of a corpus, line by line or document by document."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from concatmt.corpus.parts import End, Part, Row, in_parts
 from concatmt.errors import UserError
 
 NumberedSentences = list[tuple[int, str]]
-Side = Iterator[tuple[str, NumberedSentences]]  # of each document its name and its sentences
+Side = Iterator[tuple[str, NumberedSentences]]  # name and sentences of each document
 
 
 def line_pairs(paths: tuple[Path, Path], report: ReadReport) -> Iterator[tuple[int, str, str]]:
@@ -30,7 +30,7 @@ def line_pairs(paths: tuple[Path, Path], report: ReadReport) -> Iterator[tuple[i
 
 
 def side_parts(side: Side, limit: int) -> Iterator[Part | None]:
-    """One side alone, in parts."""
+    """One side as parts."""
 
     def rows() -> Iterator[Row | End | None]:
         for number, (name, sentences) in enumerate(side):
@@ -43,7 +43,7 @@ def side_parts(side: Side, limit: int) -> Iterator[Part | None]:
 
 
 class TwoSides(TwoFiles):
-    """A format whose sides are read apart and joined document by document."""
+    """Base class of formats whose sides are read separately and joined by document."""
 
     @abstractmethod
     def side(self, path: Path, report: ReadReport) -> Side:
@@ -63,7 +63,7 @@ class TwoSides(TwoFiles):
         report: ReadReport,
         lines: Iterator[str | None] | None = None,
     ) -> Iterator[Part | None]:
-        """Stream both sides, or the source alone."""
+        """Stream both sides or only the source."""
         if len(files) != 1 or lines is not None:
             return super().parts(files, limit, report, lines)
         alone = cls(format=cls.name(), source=files[0], target=files[0])

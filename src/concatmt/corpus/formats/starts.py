@@ -1,4 +1,4 @@
-"""Text without blank lines, with a file that says at which lines documents start."""
+"""The `starts` format: text with a separate file of the lines where documents start."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from concatmt.errors import UserError
 class StartsFormat(TwoFiles):
     """Text without blank lines and a file with the number of each document's first line.
 
-    Numbers count from 0 or from 1; the first one tells which.
+    Numbers count from 0 or from 1; the first one decides.
     """
 
     format: Literal["starts"]

@@ -1,4 +1,4 @@
-"""Plain text: a sentence a line, blank lines between documents, a file for each language."""
+"""The `text` format: one sentence per line, blank lines between documents."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -24,7 +24,7 @@ NAMED = 3  # files that a message names
 
 @register
 class TextFormat(TwoFiles):
-    """Plain text, one sentence a line, blank lines between documents on both sides."""
+    """Plain text, one sentence per line, blank lines between documents on both sides."""
 
     format: Literal["text"]
     written_back: ClassVar[tuple[str, ...]] = (".txt",)
@@ -42,10 +42,10 @@ class TextFormat(TwoFiles):
         report: ReadReport,
         lines: Iterator[str | None] | None = None,
     ) -> Iterator[Part | None]:
-        """Stream a text, or lines as they come in, perhaps with the translations of a text."""
+        """Stream a text, or lines as they arrive, with or without translations."""
         source, *targets = files
         if len(targets) > 1:
-            cls.of(files)  # says how many files there may be
+            cls.of(files)  # raises an error that says how many files are needed
         if not targets:
             return in_parts(_one(lines or read_lines(source, report)), limit)
         if lines is None:
@@ -108,7 +108,7 @@ def _one(lines: Iterator[str | None]) -> Rows:
 
 
 def _both(paths: tuple[Path, Path], report: ReadReport, strict: bool) -> Rows:
-    """Both sides; only where it is not `strict` may the translation of a sentence be empty."""
+    """Both sides; unless `strict`, a translation may be empty."""
     for number, source, target in line_pairs(paths, report):
         blank = not source.strip(), not target.strip()
         if all(blank):
@@ -124,7 +124,7 @@ def _both(paths: tuple[Path, Path], report: ReadReport, strict: bool) -> Rows:
 
 
 def _arriving(lines: Iterator[str | None], target: Path, report: ReadReport) -> Rows:
-    """A text that is not complete yet, with a file of its translations."""
+    """A text that is still arriving, with a file of its translations."""
     arrived = (line for line in lines if line is not None)
     pairs = zip_longest(arrived, read_lines(target, report))
     for number, (line, translation) in enumerate(pairs, start=1):

@@ -1,4 +1,4 @@
-"""TMX, the exchange format of translation memories: pairs of sentences, as a rule in no order."""
+"""The `tmx` format of translation memories: sentence pairs, usually in no order."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +10,8 @@ from concatmt.corpus.formats.registry import DocumentFormat, register
 from concatmt.corpus.lines import ReadReport
 from concatmt.errors import UserError
 
-BLOCK = 1 << 16  # bytes that are read at a time
-_CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})  # what they hold is no text
+BLOCK = 1 << 16  # bytes to read at a time
+_CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})  # their content is not text
 
 
 @register
@@ -20,13 +20,13 @@ class TmxFormat(DocumentFormat):
 
     format: Literal["tmx"]
     file: Path
-    source_language: str = ""  # as in en; by default that of the header
-    target_language: str = ""  # by default the other one of the first unit
+    source_language: str = ""  # such as en; by default that of the header
+    target_language: str = ""  # by default the first unit's other language
     order: Literal["none", "file"] = "none"  # file: the units are one text from first to last
     suffixes: ClassVar[tuple[str, ...]] = (".tmx",)
 
     def documents(self, root: Path, report: ReadReport) -> Iterator[Document]:
-        """Streamed, whatever the size; a unit's line is where it begins."""
+        """Stream the documents; the line of a unit is where it begins."""
         path = root / self.file
         if not path.is_file():
             raise UserError(f"{path}: no such file; check the path in the config")
@@ -58,7 +58,7 @@ def _completed(languages: tuple[str, str], first: str, unit: Unit) -> tuple[str,
 
 
 def _same(name: str, language: str) -> bool:
-    """en-GB is en, but en-GB is not en-US."""
+    """Compare language codes: en-GB matches en, but not en-US."""
     return bool(language) and (name == language or name.startswith(f"{language}-"))
 
 
@@ -74,7 +74,7 @@ def _units(path: Path) -> Iterator[tuple[int, str, Unit]]:
             yield from reader.read(block)
     yield from reader.read(b"", last=True)
     if not reader.is_tmx:
-        raise UserError(f"{path}: no <tmx> element in it: not a TMX file")
+        raise UserError(f"{path}: has no <tmx> element: not a TMX file")
 
 
 class _Reader:
@@ -87,7 +87,7 @@ class _Reader:
         self.unit: Unit = {}
         self.line, self.language = 0, ""
         self.text: list[str] | None = None  # of the <seg> that is open
-        self.codes = 0  # how deep in inline codes
+        self.codes = 0  # nesting depth of inline codes
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start

@@ -1,4 +1,4 @@
-"""Files of translation units, which hold both languages: XLIFF."""
+"""The `xliff` format: translation units with both languages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from concatmt.segments.xliff import Xliff
 
 @register
 class XliffFormat(DocumentFormat):
-    """XLIFF 1.2 or 2.x: the units that have a translation; the places of the others are gaps."""
+    """XLIFF 1.2 or 2.x: units with a translation; those without leave gaps."""
 
     format: Literal["xliff"]
     file: Path
@@ -24,7 +24,7 @@ class XliffFormat(DocumentFormat):
     written_back: ClassVar[tuple[str, ...]] = (".xlf", ".xliff")
 
     def documents(self, root: Path, report: ReadReport) -> Iterator[Document]:
-        """The file as one document; a unit's number counts as its line."""
+        """The file as one document; a unit's number serves as its line."""
         path = root / self.file
         if not path.is_file():
             raise UserError(f"{path}: no such file; check the path in the config")

@@ -1,4 +1,4 @@
-"""Tab-separated values: document, source and target in three columns."""
+"""The `tsv` format: document, source and target in tab-separated columns."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -12,7 +12,7 @@ from concatmt.errors import UserError
 
 @register
 class TsvFormat(OneFile):
-    """One file with `document TAB source [TAB target]` a line; a run of equal ids is a document."""
+    """One file of `document TAB source [TAB target]` lines; a run of equal ids is a document."""
 
     format: Literal["tsv"]
     suffixes: ClassVar[tuple[str, ...]] = (".tsv",)

@@ -1,4 +1,4 @@
-"""The format of Voita et al. (2019): a document a line, its sentences joined by ` _eos `."""
+"""The `voita` format of Voita et al. (2019): one document per line."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from concatmt.errors import UserError
 
 @register
 class VoitaFormat(TwoSides):
-    """Voita et al. (2019): a document a line, its sentences joined by ` _eos `."""
+    """Voita et al. (2019): one document per line, its sentences joined by ` _eos `."""
 
     format: Literal["voita"]
 

@@ -1,4 +1,4 @@
-"""Training files of IWSLT, as WIT3 publishes them."""
+"""The `wit3` format: IWSLT's training files, as WIT3 publishes them."""
 
 import re
 from pathlib import Path
@@ -13,10 +13,10 @@ CLOSING_TAG = re.compile(r"</\w+>$")
 
 @register
 class Wit3Format(TwoSides):
-    """IWSLT training files (`train.tags.en-de.en`): lines with tags around the lines of a talk.
+    """IWSLT training files (`train.tags.en-de.en`): tagged lines around the lines of a talk.
 
     Title and description are sentences of the talk, as in the paper's data, unless `titles` is
-    off. Any other tag is left out and ends the talk before it.
+    off. Any other tag is dropped and ends the talk before it.
     """
 
     format: Literal["wit3"]
@@ -29,7 +29,7 @@ class Wit3Format(TwoSides):
         for number, line in enumerate(read_lines(path, report), start=1):
             line = line.strip()
             tag = re.match(r"<(/?\w+)[^>]*>", line)
-            # Not by one expression: its time would grow with the cube of a row of spaces.
+            # Not one regular expression: on a row of spaces its time would be cubic.
             text = "" if tag is None else CLOSING_TAG.sub("", line[tag.end() :]).strip()
             if tag is None:
                 if line:

@@ -1,4 +1,4 @@
-"""The XML of WMT's test sets since 2021."""
+"""The `wmt-xml` format: WMT's test sets since 2021."""
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""The measures: one file each, all behind one interface; others can be registered.
+"""The measures of an evaluation, one file each; plug-ins can register others.
 
-A measure asks systems for what they do (answers, translations, log-probs) and makes a section of
-the report from it. Whether a system is a model or a file, it does not know.
+A measure asks systems for results (answers, translations, log-probs) and makes a section of
+the report from them. It does not know whether a system is a model or a file.
 """
 
 import importlib
@@ -25,21 +25,21 @@ from concatmt.settings import nearest
 
 
 class Measure(Protocol):
-    """What can be measured of systems."""
+    """Something that can be measured."""
 
     name: str  # as in --measures
-    need: Need  # what of the suite it works on
-    deed: Deed  # what it asks systems for
+    need: Need  # the part of the suite that it needs
+    deed: Deed  # what it asks of systems
 
     def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
-        """What was found; systems are compared with the first."""
+        """Measure all systems and compare them with the first."""
 
 
 _REGISTERED: dict[str, Measure] = {}
 
 
 def register(measure: Measure) -> None:
-    """Make a measure known under its name; reports have measures in the order of registration."""
+    """Register a measure under its name; reports keep the order of registration."""
     if measure.name in _REGISTERED:
         raise UserError(f"two measures are called {measure.name!r}; rename one")
     _REGISTERED[measure.name] = measure
@@ -64,6 +64,6 @@ for _one in (
     AttentionMeasure(),
 ):
     register(_one)
-# A module that is added here calls `register` itself, as a plug-in does.
+# Each module calls `register` itself, as a plug-in does.
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")

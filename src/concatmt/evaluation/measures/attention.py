@@ -1,7 +1,7 @@
-"""Where a model looks: share of attention that stays in the current sentence, and its entropy.
+"""Measures attention: the share that stays in the current sentence, and the entropy.
 
-Weights are recomputed from what the model's own attention blocks are given in a teacher-forced
-pass. Tokens of the current sentence are the queries; a window without context says nothing and is
+Weights are recomputed from the inputs of the model's attention blocks in a teacher-forced
+pass. Tokens of the current sentence are the queries; windows without context are
 left out. Does not know where documents come from.
 
 Shapes: B windows, H heads, Q queries, S keys.
@@ -41,21 +41,21 @@ from concatmt.model.transformer import Transformer
 from concatmt.signature import Signature
 
 HEADER = ("attention", "layer", "share", "interval", "if uniform", "entropy", "if uniform")
-WINDOWS = 32  # in a pass
+WINDOWS = 32  # in one pass
 TITLES = {"encoder": "encoder self", "decoder": "decoder self", "cross": "decoder to source"}
 REMARK = (
-    "Share of the attention of current tokens that falls on the current sentence, in per cent, and"
-    " its entropy in nats, beside what even attention would have."
+    "Share of the current sentence's attention that stays in that sentence, in per cent, and"
+    " the entropy in nats, beside the values of uniform attention."
 )
 TERMS = {
-    "share": "of the attention of the current sentence's tokens: what falls on that sentence",
+    "share": "share of the current sentence's attention that stays in that sentence",
     "entropy": "how widely attention is spread, in nats; 0 is all on one token",
-    "if uniform": "what attention would have that looks at all visible tokens alike",
+    "if uniform": "the value if all visible tokens got the same attention",
 }
 
 
 class AttentionMeasure:
-    """A text with its references, forced through the model."""
+    """Attention on texts, with their references fed to the decoder."""
 
     name = "attention"
     need: Need = "texts"
@@ -141,7 +141,7 @@ def read_layers(path: Path) -> tuple[Signature, list["AttentionUse"]]:
 
 
 def _plots(uses: Sequence[tuple[str, list["AttentionUse"]]], names: Sequence[str]) -> str:
-    """Shares and entropies by layer; a dashed line is even attention."""
+    """Shares and entropies by layer; dashed lines are uniform attention."""
     shares, entropies = [], []
     for kind in KINDS:
         of_kind = [
@@ -167,14 +167,14 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AttentionUse:
-    """What the tokens of current sentences look at, in one layer, averaged over heads."""
+    """Where the tokens of current sentences attend in one layer, averaged over heads."""
 
     kind: str  # encoder or decoder (self-attention), or cross
     layer: int  # from 1
-    share: Estimate  # of attention that falls on the current sentence
-    uniform_share: float  # if it were spread evenly over all that can be seen
+    share: Estimate  # of attention within the current sentence
+    uniform_share: float  # if attention were uniform over all visible tokens
     entropy: Estimate  # in nats
-    uniform_entropy: float  # the largest that there can be
+    uniform_entropy: float  # the largest possible
 
 
 def windows_of(model: LoadedModel, parts: Sequence[Part]) -> list[Window]:
@@ -183,13 +183,13 @@ def windows_of(model: LoadedModel, parts: Sequence[Part]) -> list[Window]:
     windows, history = [], History()
     for part in parts:
         if part.gold is None:
-            raise UserError(f"document {part.document!r}: has no translations to look at")
+            raise UserError(f"document {part.document!r}: has no translations")
         if part.first == 0:
             history = History()
         for source, gold in zip(part.source, part.gold, strict=True):
             ids, target = model.text.source.encode(source), model.text.target.encode(gold)
             if not ids:
-                continue  # an empty sentence is nobody's context
+                continue  # an empty sentence never serves as context
             if history.source:
                 sides = [*history.source, ids], [*history.target, target]
                 windows.append(Window(part.document, *sides))
@@ -200,7 +200,7 @@ def windows_of(model: LoadedModel, parts: Sequence[Part]) -> list[Window]:
 def attention_use(model: Transformer, windows: Sequence[Window]) -> list[AttentionUse]:
     """Every layer's figures, with intervals over documents; each sentence counts the same."""
     if not windows:
-        raise UserError("no sentence has context that the model could look at")
+        raise UserError("no sentence has context for the model to attend to")
     order = sorted(range(len(windows)), key=lambda i: sum(map(len, windows[i].source)))
     rows: dict[tuple[str, int], list[Tensor]] = {}
     for first in range(0, len(order), WINDOWS):
@@ -257,12 +257,12 @@ def _figures(kind: str, weights: Tensor, queries: Side, keys: Side) -> Tensor:
     even = torch.einsum("bqs,bs->bq", visible.double(), looked_at) / number
     entropy = torch.special.entr(weights).sum(dim=3).mean(dim=1)
     values = torch.stack([share, even, entropy, number.double().log()], dim=2)
-    # A current sentence without a word has no query in the decoder: it counts as nothing seen.
+    # A current sentence without words has no query in the decoder: its figures are 0.
     return torch.einsum("bqf,bq->bf", values, asking) / asking.sum(dim=1, keepdim=True).clamp(min=1)
 
 
 def _current(side: Side, shifted: bool) -> Tensor:
-    """(B, T) bool: tokens of the current sentence; the decoder's first input is of none."""
+    """(B, T) bool: tokens of the current sentence; the decoder's first input belongs to none."""
     current = side.segments == 1
     if shifted:
         current[:, 0] = False
@@ -270,7 +270,7 @@ def _current(side: Side, shifted: bool) -> Tensor:
 
 
 def attention_table(uses: Sequence[AttentionUse]) -> Table:
-    """Layer by layer, for reading; shares in per cent, entropies in nats."""
+    """A table by layer; shares in per cent, entropies in nats."""
     rows = []
     for kind in KINDS:
         for use in uses:

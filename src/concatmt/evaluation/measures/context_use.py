@@ -1,4 +1,4 @@
-"""How much a model uses its context: CXMI (Fernandes et al. 2021), and P-CXMI of each token (2023).
+"""Measures context use: CXMI (Fernandes et al. 2021), and P-CXMI of each token (2023).
 
 CXMI with c sentences of context is the mean of log p(y | x, c) - log p(y | x, 0) over sentences,
 both from one model. Also shows documents token by token. Does not know how scores are made.
@@ -30,26 +30,26 @@ from concatmt.evaluation.suite import Need, Suite
 from concatmt.evaluation.texts import Text
 
 REMARK = "What context adds to the log-probability of the references, in nats."
-STRONGEST = 3.0  # nats: a token that context makes 20 times likelier has the full colour
+STRONGEST = 3.0  # nats: tokens that context makes 20 times likelier have the full colour
 LEGEND = """<h3 id="documents">Documents, token by token</h3><p>References, each token coloured by
 what context adds to its log-probability (P-CXMI): <span class="token" style="background:\
 rgba(30,150,60,.6)">green</span> tokens become likelier, <span class="token" style="background:\
-rgba(200,40,40,.6)">red</span> ones less likely; hover for the gain in nats. Shown are the documents
+rgba(200,40,40,.6)">red</span> ones less likely; hover for the gain in nats. These are the documents
 in which context matters most.</p>"""
 TERMS = {
     "CXMI": "what context adds to the log-probability of the references, in nats (a nat is a"
     " factor of 2.7); above 0 the model makes use of its context",
-    "P-CXMI": "the same for a single token",
+    "P-CXMI": "CXMI of a single token",
     "gaining": "share of sentences that become likelier with context",
     "context": "number of sentences before the current one that the model is given",
-    "current sentence": "the last sentence of a window, the one that is translated",
+    "current sentence": "the last sentence of a window, which is translated",
 }
 HEADER = ("context", "CXMI a sentence", "95% interval", "a token", "gaining", "sentences")
 
 
 @dataclass(frozen=True, slots=True)
 class ContextUse:
-    """CXMI of an amount of context, in nats."""
+    """CXMI with one amount of context, in nats."""
 
     context: int
     sentences: int
@@ -59,7 +59,7 @@ class ContextUse:
 
 
 class ContextUseMeasure:
-    """The references of a text, scored with every amount of context."""
+    """CXMI of texts, from references scored with every amount of context."""
 
     name = "context-use"
     need: Need = "texts"
@@ -175,7 +175,7 @@ def evidence(most: ContextUse, run: str, system: str, text: str) -> Evidence:
 
 
 def table(uses: Sequence[ContextUse]) -> Table:
-    """CXMI by amount of context, for reading."""
+    """A table of CXMI by amount of context."""
     rows = []
     for use in uses:
         low, high = use.per_sentence.low, use.per_sentence.high
@@ -225,13 +225,13 @@ def examples(text: Text, runs: Mapping[str, Places], config: EvaluateConfig) -> 
 
 
 def _without_source(name: str, runs: Mapping[str, Places]) -> Part:
-    """A document of which only scores are known: its sentences stand for themselves."""
+    """A document with scores only: its tokens stand in for the sources."""
     number = 1 + max(place for places in runs.values() for doc, place in places if doc == name)
     return Part(name, source=[""] * number)
 
 
 def _document(title: str, part: Part, runs: Mapping[str, Places], context: int) -> str:
-    """A row for each sentence: its context, itself, and its reference as each run sees it."""
+    """A row for each sentence: context, source, and the reference coloured for each run."""
     heads = "".join(f"<th>{escape(run)}</th>" for run in runs)
     rows = []
     for number, source in enumerate(part.source):

@@ -1,6 +1,6 @@
-"""Contrastive accuracy: how often a system prefers the right translation to the wrong ones.
+"""Measures contrastive accuracy: how often a system prefers the right translation.
 
-Also shows accuracies for other measures. Knows outcomes, not how they came about.
+Also shows accuracies for other measures. Knows outcomes, not how they were obtained.
 """
 
 import dataclasses
@@ -19,47 +19,47 @@ from concatmt.evaluation.subjects import Deed, Subject, joined
 from concatmt.evaluation.suite import Need, Suite
 
 HEADER = ("figure", "system", "accuracy", "interval", "chance", "n", "difference", "p")
-COMPACT = ("all", "context", "phenomenon")  # kinds of figures in the plot that is always shown
+COMPACT = ("all", "context", "phenomenon")  # kinds of figures in the first plot
 BOUNDS = "The best accuracy of observers that see the current sentence, or so much of the window"
 TERMS = {
-    "accuracy": "share of items that are right, in per cent; of m equally good candidates 1/m",
+    "accuracy": "share of items that are right, in per cent; a tie of m candidates counts 1/m",
     "chance": "the accuracy of guessing: the mean of 1 / number of candidates",
-    "interval": "95% interval over documents (and seeds): what other documents could have given",
+    "interval": "95% interval over documents (and seeds): what other documents could give",
     "n": "number of items (or orbits) behind a figure",
     "difference": "to the first system, with its interval; bold: survives Holm's correction",
     "bold": "differences to the first system (in brackets) that survive Holm's correction",
     "p": "probability of so large a difference between equally good systems, after Holm's"
     " correction for all differences of the table",
     "orbit": "items with the same sentence and candidates in different contexts; all must be right",
-    "d=1": "the deciding word stands one sentence back; d=0 is the current sentence itself",
+    "d=1": "the deciding word is one sentence back; d=0 is the current sentence itself",
     "conflict": "another sentence has a cue that points to a wrong candidate",
-    "items that need context": "all items but those that the current sentence decides (d=0) and"
-    " those whose cue no window reaches",
+    "items that need context": "all items except those that the current sentence decides (d=0) and"
+    " those whose cue is outside every window",
     "seed": "a run that differs from another only in its random numbers",
 }
 
 # Of the testbed (docs/testbed.md) and of Voita's sets.
 PHENOMENA = {
-    "pron": "a pronoun takes the gender of a noun in another sentence; another noun stands by",
-    "vp": "a verb that English leaves out is the one of the same subject before",
+    "pron": "a pronoun takes the gender of a noun in another sentence, among other nouns",
+    "vp": "a verb that English leaves out is the one used before with the same subject",
     "names": "a name keeps the rendering that it was given before",
-    "recent": "of two nouns that would do, the nearer is meant",
+    "recent": "of two possible nouns, the nearer one is meant",
     "ordinal": "'the first one' or 'the second one' of two nouns",
-    "tv": "speakers take turns, each with a form of address of their own",
+    "tv": "speakers take turns, each with their own form of address",
     "spk": "speakers take turns; the past tense shows the speaker's gender",
     "case": "questions are answered in their order; an answer takes the case that its question"
     " asks for",
     "d0": "control: the sentence itself decides",
-    "far": "control: what decides stands further back than a window reaches",
-    "deixis": "familiar or polite address has to stay the same",
+    "far": "control: the deciding sentence is outside the window",
+    "deixis": "familiar or polite address has to stay consistent",
     "lex_cohesion": "names have to be translated as before",
     "ellipsis_infl": "the inflection of a noun whose verb was left out",
-    "ellipsis_vp": "a verb that is left out in English, and has to be named in the translation",
+    "ellipsis_vp": "a verb left out in English that the translation needs",
 }
 
 
 class ContrastiveMeasure:
-    """Candidates are scored by the model; the best should be the right one."""
+    """The model scores all candidates; the best should be the right one."""
 
     name = "contrastive"
     need: Need = "sets"
@@ -108,20 +108,20 @@ def accuracy_section(systems: Sequence[System], measure: str, title: str) -> Sec
 
 
 def meanings_of(figures: Sequence[Figure]) -> dict[str, str]:
-    """What the names of figures mean, as far as they are known."""
+    """Explanations of the names of figures, as far as known."""
     meanings = {**TERMS, **PHENOMENA}
     return {figure.name: meanings[figure.name] for figure in figures if figure.name in meanings}
 
 
 def headline_figure(details: Mapping[str, Any]) -> dict[str, Any]:
-    """The items that need context, or all of them."""
+    """The figure of items that need context, or else of all items."""
     by_kind = {figure["kind"]: figure for figure in reversed(details["figures"])}
     figure: dict[str, Any] = by_kind.get("context", by_kind["all"])
     return figure
 
 
 def best(details: Mapping[str, Any], systems: Sequence[System]) -> str:
-    """The system with the highest accuracy; of equals the last, which has something to compare."""
+    """The system with the highest accuracy; of equals the last, which can be compared."""
     of_systems = headline_figure(details)["systems"]
     return max(
         reversed(systems), key=lambda system: float(of_systems[system.name]["accuracy"])
@@ -129,7 +129,7 @@ def best(details: Mapping[str, Any], systems: Sequence[System]) -> str:
 
 
 def clause(details: Mapping[str, Any], name: str, verb: str, short: bool = False) -> str:
-    """An accuracy in words, beside that of the first system and chance."""
+    """A system's accuracy in words, with the first system's and chance."""
     figure = headline_figure(details)
     first = next(iter(figure["systems"]))
     of_system = figure["systems"][name]
@@ -147,7 +147,7 @@ def clause(details: Mapping[str, Any], name: str, verb: str, short: bool = False
 
 
 def plots(figures: Sequence[Figure], systems: Sequence[System]) -> list[Block]:
-    """Levels by phenomenon; the rest and the differences to the first can be opened."""
+    """Levels by phenomenon; the rest and the differences to the first are folded."""
     names = [system.name for system in systems]
     compact = [figure for figure in figures if figure.kind in COMPACT]
     others = [figure for figure in figures if figure.kind not in COMPACT]
@@ -155,9 +155,9 @@ def plots(figures: Sequence[Figure], systems: Sequence[System]) -> list[Block]:
     if all(len(system.files) > 1 for system in systems):
         caption += " and seeds"
     if figures[0].chance is not None:
-        caption += "; the upright line is the chance level"
+        caption += "; the vertical line is the chance level"
     if any(len(system.files) == 1 for system in systems):
-        caption += ". Of one run it is not known what another seed would give"
+        caption += ". One run does not show what another seed would give"
     blocks: list[Block] = [Picture(dot_plot(levels(compact), names, "%"), f"{caption}.")]
     if others:
         plot = dot_plot(levels(others), names, "%")
@@ -203,7 +203,7 @@ def per_cent(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def chance(figure: Figure) -> float | None:
-    """In per cent."""
+    """The chance level in per cent."""
     return None if figure.chance is None else 100 * figure.chance
 
 
@@ -226,7 +226,7 @@ def headlines(figures: Sequence[Figure], systems: Sequence[System]) -> str:
 def compact_table(
     figures: Sequence[Figure], systems: Sequence[System], shown: Where = "everywhere"
 ) -> Table:
-    """A row for each figure; what a system has over the first is in brackets."""
+    """A row for each figure; differences to the first system are in brackets."""
     guessing = ["chance"] if figures[0].chance is not None else []
     rows = [
         (
@@ -249,7 +249,7 @@ def _level(accuracy: Estimate, difference: Difference | None) -> str:
 
 
 def accuracy_table(figures: Sequence[Figure], systems: Sequence[System]) -> Table:
-    """All figures of all systems; p-values are Holm's, over all differences of the table."""
+    """All figures of all systems; p-values are Holm's over all differences in the table."""
     rows = []
     for figure in figures:
         for place, system in enumerate(systems):
@@ -289,7 +289,7 @@ def _interval(estimate: Estimate, sign: bool = False) -> str:
 def accuracy_json(
     figures: Sequence[Figure], systems: Sequence[System], measure: str
 ) -> dict[str, Any]:
-    """The same for machines, with every signature; numbers are fractions, not per cent."""
+    """All figures as plain values, with every signature; fractions, not per cent."""
     return {
         "measure": measure,
         "version": __version__,
@@ -337,7 +337,7 @@ def _ends(estimate: Estimate) -> list[float] | None:
 
 
 def likelihood_table(likelihoods: Sequence[Likelihood]) -> Table:
-    """Log-probabilities of the right candidate, run by run."""
+    """A table of log-probabilities of the right candidate by run."""
     rows = []
     for likelihood in likelihoods:
         gain = p_value = ""

@@ -1,7 +1,7 @@
-"""Generative accuracy: does a translation have the expected form, and none of the wrong ones?
+"""Measures generative accuracy: whether translations have the expected form and no wrong one.
 
 As ctxpro does it: in the current sentence, in lower case, without punctuation, whole words. Wrong
-forms are looked for where a set has some. Does not know how the translations were made.
+forms are checked where a set has them. Does not know how the translations were made.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from concatmt.signature import Signature
 
 
 class GenerativeMeasure:
-    """Items are translated, and searched for forms."""
+    """Items are translated and checked for forms."""
 
     name = "generative"
     need: Need = "expected"
@@ -41,7 +41,9 @@ class GenerativeMeasure:
         ]
         section = accuracy_section(systems, self.name, "Generative accuracy")
         verb = "writes the expected form in"
-        short = suite.has("sets")  # the contrastive clause has said how many items there are
+        short = suite.has(
+            "sets"
+        )  # the contrastive clause has already said how many items there are
         section.clauses = {
             system.name: clause(section.json, system.name, verb, short) for system in systems
         }
@@ -50,7 +52,7 @@ class GenerativeMeasure:
 
 
 def is_right(translation: str, expected: Sequence[str], wrong: Sequence[str]) -> bool:
-    """Whether all expected forms occur, and none of the wrong ones; a form may be several words."""
+    """Whether all expected forms and no wrong ones occur; a form may be several words."""
     text = normalise(translation)
     return all(normalise(form) in text for form in expected) and not any(
         normalise(form) in text for form in wrong
@@ -60,7 +62,7 @@ def is_right(translation: str, expected: Sequence[str], wrong: Sequence[str]) ->
 def judge(
     file: TranslationFile, expectations: Sequence[Expectation], wrong_forms: WrongForms = "absent"
 ) -> OutcomeFile:
-    """Outcomes of a file of translations in which every item is a document of its own."""
+    """Outcomes of a file of translations in which every item is its own document."""
     translated = dict(zip(file.names, file.text.documents, strict=True))
     outcomes = []
     for expectation in expectations:

@@ -1,7 +1,7 @@
-"""Perturbation: what does a system lose if its context is not the true one?
+"""Measures perturbation: what a system loses if its context is not the true one.
 
-A system that uses its context must lose accuracy under another; one that uses the *position* of
-sentences must lose if only their order changes. Does not know how contexts are made.
+A system that uses its context loses accuracy with another one; one that uses the *position* of
+sentences loses even if only their order changes. Does not know how contexts are made.
 """
 
 import dataclasses
@@ -27,26 +27,26 @@ from concatmt.evaluation.suite import Need, Suite, TestSet
 
 REMARK = (
     "Accuracy with the true context (gold) and with others; differences to gold are bold if they"
-    " are significant beside all others of a system."
+    " are significant, given all others of the system."
 )
 TERMS = {
     "gold": "the true context",
     "none": "no context",
-    "random": "any sentences of other documents in place of the context",
+    "random": "any sentences of other documents instead of the context",
     "shuffled": "the sentences of the context in another order",
     "other": "the context of an item of another document",
 }
 
 
 class PerturbationMeasure:
-    """Contrastive sets again, with contexts that are not theirs."""
+    """Runs contrastive sets again with other contexts."""
 
     name = "perturbation"
     need: Need = "sets"
     deed: Deed = "model"
 
     def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
-        """A table for each system, its own context first."""
+        """A table for each system, with the true context first."""
         section = Section(self.name, "Other contexts", [Prose(REMARK)], json={}, terms=TERMS)
         sets = [test for test in suite.sets if _can_be_perturbed(test, config, section)]
         for subject in subjects if sets else ():
@@ -84,7 +84,7 @@ class PerturbationMeasure:
 
 
 def _can_be_perturbed(test: TestSet, config: EvaluateConfig, section: Section) -> bool:
-    """Refused if it was asked for, else a note."""
+    """Whether a set allows it; if not, raises an error if asked for by name, else adds a note."""
     try:
         for kind in config.contexts:
             perturb(test.content.items if test.content else (), kind, config.seed)

@@ -1,4 +1,4 @@
-"""Translation quality against references: BLEU, chrF and TER through sacrebleu, with signatures.
+"""Measures translation quality: BLEU, chrF and TER by sacrebleu, with signatures.
 
 Also the paper's two ways to compute BLEU, document BLEU, BLEU by place in the document, and
 sacrebleu's paired tests. Does not know where translations come from.
@@ -30,20 +30,20 @@ TOKENISED_NOTE = (
     "The references look tokenised: compare these figures only with others of the same text."
 )
 TERMS = {
-    "BLEU": "share of word sequences that the references have too, 0 to 100; higher is better",
-    "chrF": "the same of characters, with recall; higher is better",
-    "TER": "edits needed to make the translation the reference, per 100 words; lower is better",
-    "d-BLEU": "BLEU with all sentences of a document in one line",
-    "d-chrF": "chrF with all sentences of a document in one line",
-    "convention": "what is compared with what: sentences, whole documents, or as the paper does",
+    "BLEU": "share of word sequences that also occur in the references, 0 to 100; higher is better",
+    "chrF": "the same for characters, with recall; higher is better",
+    "TER": "edits that turn the translation into the reference, per 100 words; lower is better",
+    "d-BLEU": "BLEU with all sentences of a document joined into one line",
+    "d-chrF": "chrF with all sentences of a document joined into one line",
+    "convention": "what is compared: sentences, whole documents, or as in the paper",
 }
-FRAGMENT = 4  # sentences of a document of Voita's, pasted into one line for the paper's BLEU
-FARTHEST = 4  # from here on, all sentences of a document are one group
+FRAGMENT = 4  # sentences of one of Voita's documents, joined into one line for the paper's BLEU
+FARTHEST = 4  # from here on, all sentences of a document form one group
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A figure, with the signature that sacrebleu gives it."""
+    """A figure with its sacrebleu signature."""
 
     name: str
     value: float
@@ -52,7 +52,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A figure of one system, and what it gains over the first one, which has no p-value."""
+    """A figure of one system and its gain over the first; the first has no p-value."""
 
     system: str
     score: Score
@@ -61,14 +61,14 @@ class Gain:
 
 
 class QualityMeasure:
-    """Translations of texts beside their references, under every convention that is asked for."""
+    """Compares translations with references, under every requested convention."""
 
     name = "quality"
     need: Need = "texts"
     deed: Deed = "translate"
 
     def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
-        """Seeds are compared one by one: sacrebleu's tests know no others."""
+        """Measure every seed; sacrebleu's tests compare single runs only."""
         section = Section(self.name, "Translation quality", json={}, terms=TERMS)
         values: dict[str, float] = {}  # of the first metric on the first text
         for text in suite.texts:
@@ -100,7 +100,7 @@ def _mean(subject: Subject, values: Mapping[str, float]) -> float:
 def _clauses(
     subjects: Sequence[Subject], values: Mapping[str, float], metric: str
 ) -> dict[str, str]:
-    """The metric in words, beside that of the first system."""
+    """The metric in words, compared with the first system."""
     base = _mean(subjects[0], values)
     clauses = {subjects[0].name: f"{metric} {base:.1f}"}
     for subject in subjects[1:]:
@@ -159,7 +159,7 @@ def _blocks(
 
 
 def _by_place_plot(positions: Mapping[str, Mapping[str, Score]]) -> str:
-    """BLEU of first, second, ... sentences: more of them have context the further right."""
+    """BLEU of first, second, ... sentences; further right they have more context."""
     lines = [
         Line(name, [(place, score.value) for place, score in enumerate(of_name.values(), start=1)])
         for name, of_name in positions.items()
@@ -176,7 +176,7 @@ def _json(
     references: Translated,
     config: EvaluateConfig,
 ) -> dict[str, Any]:
-    """The same for machines."""
+    """All figures as plain values."""
     return {
         "measure": "quality",
         "version": __version__,
@@ -221,7 +221,7 @@ def lines(text: Translated, convention: Convention) -> list[str]:
         return sentences
     if len(sentences) % FRAGMENT:
         raise UserError(
-            f"paper-en-ru pastes {FRAGMENT} sentences into a line, and {len(sentences):,} is no"
+            f"paper-en-ru joins {FRAGMENT} sentences into a line, and {len(sentences):,} is no"
             f" multiple of {FRAGMENT}; use another convention for this test set"
         )
     return [
@@ -233,7 +233,7 @@ def lines(text: Translated, convention: Convention) -> list[str]:
 def bleu(convention: Convention, references: Sequence[str] | None = None) -> BLEU:
     """The BLEU of a convention; with `references` their n-grams are counted once.
 
-    `paper-en-ru` is `multi-bleu.perl -lc`: tokens are what spaces separate, in lower case, without
+    `paper-en-ru` is `multi-bleu.perl -lc`: tokens are separated by spaces, in lower case, without
     smoothing. `paper-en-de` is `multi-bleu-detok.perl`: the tokens of mteval-v13a, cased, without
     smoothing.
     """
@@ -242,13 +242,13 @@ def bleu(convention: Convention, references: Sequence[str] | None = None) -> BLE
         options = {"lowercase": True, "tokenize": "none", "smooth_method": "none"}
     elif convention == "paper-en-de":
         options = {"tokenize": "13a", "smooth_method": "none"}
-    # `force` keeps sacrebleu from warning of tokenised text at every figure: `look_tokenised`.
+    # `force` keeps sacrebleu from warning about tokenised text with every figure: `look_tokenised`.
     given = None if references is None else [list(references)]
     return BLEU(references=given, force=True, **options)
 
 
 def look_tokenised(references: Translated) -> bool:
-    """Whether a space stands before the last full stop of most sentences that end in one."""
+    """Whether most sentences that end in a full stop have a space before it."""
     ends = [
         sentence.rstrip()[-2:]
         for sentence in references.sentences
@@ -258,7 +258,7 @@ def look_tokenised(references: Translated) -> bool:
 
 
 def metrics(convention: Convention, references: Sequence[str] | None = None) -> dict[str, Any]:
-    """The metrics of a convention by name: the paper has BLEU alone."""
+    """The metrics of a convention by name; the paper's have only BLEU."""
     given = None if references is None else [list(references)]
     if convention.startswith("paper"):
         return {"BLEU": bleu(convention, references)}
@@ -283,7 +283,7 @@ def score(translations: Translated, references: Translated, convention: Conventi
 
 
 def by_position(translations: Translated, references: Translated) -> dict[str, Score]:
-    """BLEU of the first, second, ... sentences of all documents: by how much context there is."""
+    """BLEU of the first, second, ... sentences of all documents, that is, by amount of context."""
     groups: dict[str, tuple[list[str], list[str]]] = {}
     for ours, theirs in zip(translations.documents, references.documents, strict=True):
         for place, (our_line, other) in enumerate(zip(ours, theirs, strict=True), start=1):
@@ -309,7 +309,7 @@ def compare(
     test: Literal["bs", "ar"],
     samples: int,
 ) -> list[Gain]:
-    """All metrics of all systems, metric by metric, with a paired test against the first."""
+    """All metrics of all systems, metric by metric, with paired tests against the first."""
     scores = {name: score(text, references, convention) for name, text in systems.items()}
     p_values: dict[tuple[str, str], float] = {}
     if len(systems) > 1:
@@ -333,7 +333,7 @@ def paired(
 ) -> dict[tuple[str, str], float]:
     """p-values against the first system, by system and metric.
 
-    `bs` is paired bootstrap resampling, `ar` approximate randomisation, both of sacrebleu.
+    `bs` is paired bootstrap resampling, `ar` approximate randomisation, both from sacrebleu.
     """
     named = metrics(convention, lines(references, convention))
     ours: list[tuple[str, Sequence[str]]] = [
@@ -344,7 +344,7 @@ def paired(
     p_values = {}
     for metric, (first, *others) in zip(named, columns, strict=True):
         for name, result in zip(list(systems)[1:], others, strict=True):
-            # sacrebleu counts samples that differ by more than what was found, and so finds equal
-            # systems, of which no sample differs at all, to be significantly different.
+            # sacrebleu counts samples that differ by more than the observed difference: it finds
+            # equal systems, whose samples never differ, to be significantly different.
             p_values[name, metric] = 1.0 if result.score == first.score else float(result.p_value)
     return p_values

@@ -1,6 +1,6 @@
-"""How models came about: learning curves, and what their position encodings add to tokens.
+"""Shows how models were trained: learning curves and pictures of position encodings.
 
-No measure that is asked for by name: a report has it wherever there are models.
+Not a measure to ask for by name: reports have this section wherever there are models.
 """
 
 import itertools
@@ -18,13 +18,13 @@ from concatmt.model.encodings import FIRST_POSITION
 from concatmt.model.transformer import Transformer
 
 WORDS = (8, 5, 10, 7)  # of the sentences in the pictures of encodings
-STRONGEST = 2.0  # a value that has the full colour
+STRONGEST = 2.0  # a value with the full colour
 CURVES = (
     "Negative log-likelihood (NLL) of the current sentences of the validation data, without label"
-    " smoothing, a line for each run."
+    " smoothing, one line per run."
 )
 ENCODINGS = (
-    "What each system adds to its tokens by their place, over a window of sentences (downwards, a"
+    "What each system adds to its tokens by position, over a window of sentences (downwards, a"
     " row for each token; a column for each dimension); the vectors are those of the trained model."
 )
 TERMS = {
@@ -37,7 +37,7 @@ TERMS = {
 
 
 def training_section(subjects: Sequence[Subject]) -> Section:
-    """Curves of runs and pictures of encodings; nothing for files."""
+    """Curves of runs and pictures of encodings; empty for files."""
     models = [member for member in members_of(subjects) if isinstance(member, ModelMember)]
     section = Section("training", "Training", terms=TERMS if models else {})
     lines = [
@@ -69,7 +69,7 @@ def _points(member: ModelMember) -> list[tuple[float, float]]:
 
 
 def encoding_plot(model: Transformer) -> str:
-    """What a model adds to its tokens by their place: to the input, and before later blocks."""
+    """What a model adds to its tokens by position: to the input, and before later blocks."""
     size = model.config.system.sentences
     words = list(itertools.islice(itertools.cycle(WORDS), size))
     segments = side_from_lists([[[0] * count for count in words]]).segments
