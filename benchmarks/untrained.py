@@ -27,6 +27,7 @@ from concatmt.processor import name_of_processor
 from concatmt.tables import markdown_table
 
 Mode = Literal["prefix", "redecode"]
+Stop = Literal["best"]  # as generate()
 Documents = list[list[str]]
 SIZE = 4
 LANGUAGES = "en", "fr"
@@ -49,10 +50,11 @@ def read_documents(path: Path) -> Documents:
 
 
 def translated(
-    folder: Path, documents: Documents, mode: Mode = "prefix", context: int | None = None
+    folder: Path, documents: Documents, mode: Mode = "prefix", stop: Stop | None = None
 ) -> Documents:
-    """By our search, scored as OPUS-MT's are."""
-    config = TranslateConfig(mode=mode, context=context, search=SearchConfig(length_penalty=1.0))
+    """By our search; with hypotheses scored as OPUS-MT's are."""
+    search = SearchConfig(length_penalty=1.0, stop=stop)
+    config = TranslateConfig(mode=mode, search=search)
     translator = Translator.load(folder, config)
     found = translator.translate_documents(documents)
     return [[sentence.text for sentence in document] for document in found]
@@ -83,7 +85,7 @@ def plainly(folder: Path, documents: Documents) -> tuple[Documents, list[str], s
         for place in range(1, len(document) + 1)
     ]
     wholes = [" ".join(window) for window in windows]
-    found = [one for (one,) in translated(folder, [[whole] for whole in wholes], context=0)]
+    found = [one for (one,) in translated(folder, [[whole] for whole in wholes], stop="best")]
     parts = [plain.last_part(w, f, LANGUAGES) for w, f in zip(windows, found, strict=True)]
     several = [lost for window, (_, lost) in zip(windows, parts, strict=True) if len(window) > 1]
     note = f"{sum(several)} of {len(several)} windows of several sentences lost some"

@@ -49,7 +49,7 @@ translate() { # RUN INPUT OUTPUT OPTIONS...
 translate_plainly() { # RUN INPUT OUTPUT
     [ -f "$1/$3" ] && return
     python scripts/plain_concatenation.py windows "$2" "$1/windows.$3.jsonl"
-    translate "$1" "$1/windows.$3.jsonl" "whole.$3.jsonl" --context 0 --format jsonl
+    translate "$1" "$1/windows.$3.jsonl" "whole.$3.jsonl" --context 0 --format jsonl --stop best # as generate()
     { printf '%s: ' "$3"; python scripts/plain_concatenation.py cut "$2" "$1/whole.$3.jsonl" "$1/$3" en fr; } >> "$1/lost.txt"
 }
 

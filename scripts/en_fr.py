@@ -33,6 +33,7 @@ TRAINED = (
     "s4to4+cd", "base", "s4to4", "s4to4+cd+pers", "s4to4+cd+shift+pers", "s4to4+cd+lrn+pers",
     "s4to4+cd+lrn+pers+pse", "s4to4+cd+sin+pers+pse",
 )  # fmt: skip
+DIALOGUES = 48  # of DiaBLa, a third of it
 RESAMPLES = 1000  # for intervals of BLEU
 TESTS = ("test", "diabla")
 # With their contexts, with those of the next item, and with none.
@@ -83,9 +84,12 @@ def make_data(documents: Path, contrastive: Path, work: Path) -> None:
     }
     tree = {"languages": {"source": "en", "target": "fr"}, "corpus": corpus}
     (work / "corpus.yaml").write_text(yaml.safe_dump(tree, sort_keys=False), "utf-8")
-    for name, path in (("test", documents / "test"), ("diabla", documents / "extra/test-diabla")):
+    for name, path, most in (
+        ("test", documents / "test", None),
+        ("diabla", documents / "extra/test-diabla", DIALOGUES),
+    ):
         for side in ("en", "fr"):
-            _blank_lines(path, side, work / f"{name}.{side}")
+            _blank_lines(path, side, work / f"{name}.{side}", most)
     items = chosen_items(contrastive / "lcpt-without-scat-train.jsonl")
     _write_lines(work / "items.judge.jsonl", items)
     others = items[1:] + items[:1]
@@ -104,14 +108,14 @@ def make_data(documents: Path, contrastive: Path, work: Path) -> None:
     print(f"{work}: {len(items)} items")
 
 
-def _blank_lines(path: Path, side: str, output: Path) -> None:
+def _blank_lines(path: Path, side: str, output: Path, most: int | None) -> None:
     texts, names = (
         Path(f"{path}.{ending}").read_text(encoding="utf-8").split("\n")[:-1]
         for ending in (side, "docs")
     )
     groups = itertools.groupby(zip(names, texts, strict=True), key=lambda pair: pair[0])
     documents = ["\n".join(text for _, text in group) for _, group in groups]
-    output.write_text("\n\n".join(documents) + "\n", "utf-8")
+    output.write_text("\n\n".join(documents[:most]) + "\n", "utf-8")
 
 
 def _write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
