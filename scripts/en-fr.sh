@@ -23,11 +23,11 @@ concatmt() { nice -n "$NICE" python -m concatmt "$@"; }
 make_model() { # SYSTEM SEED RUN
     case $1 in
     opus-mt | plain) ln -sfn "../../opus-mt" "$3/model" ;;
-    s4to4-untrained) [ -d "$3/model" ] || concatmt convert "$OPUS" --system s4to4 --output "$3/model" ;;
+    s4to4-untrained) [ -d "$3/model" ] || concatmt convert "$OPUS" --system s4to4 --separator mean --output "$3/model" ;;
     *)
         [ -d "$3/train/model" ] || nice -n "$NICE" torchrun --nproc-per-node "$PROCESSES" -m concatmt train finetune \
             --init "$BASE" --data "$WORK/store" --system "$1" --seed "$2" --output "$3/train" \
-            --set training.precision=bf16 --set training.tokens_per_update="$TOKENS" \
+            --set training.precision=bf16 --set training.tuning.separator=mean --set training.tokens_per_update="$TOKENS" \
             --set training.optimiser.learning_rate="$RATE" --set training.batch.tokens=4000 \
             --set training.optimiser.warmup=$((UPDATES / 8)) --set training.max_updates="$UPDATES" \
             --set "training.optimiser.cooldown=[$((UPDATES * 3 / 4)),$UPDATES]" --set training.validate_every=$((UPDATES / 4)) \

@@ -43,9 +43,7 @@ CONTRASTIVE = ("lcpt", "discevalmt-anaphora", "discevalmt-lexical")  # preferred
 
 def plan() -> list[tuple[str, int]]:
     """All runs in their order: what answers the main question first, then second seeds."""
-    first, second = ([(name, seed) for name in TRAINED] for seed in (1, 2))
-    untrained, plain, converted = [(name, 0) for name in UNTRAINED]
-    return [untrained, *first[:2], plain, first[2], converted, *first[3:], *second]
+    return [(name, 0) for name in UNTRAINED] + [(n, seed) for seed in (1, 2) for n in TRAINED]
 
 
 def verdict(translation: str, expected: str) -> str:

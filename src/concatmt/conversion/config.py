@@ -18,10 +18,10 @@ class ImportConfig(Settings):
         default=None,
         description="s4to4 and others make a model of windows from one of single sentences.",
     )
-    separator: Literal["copy", "mean"] = Field(
-        default="copy",
-        description="How the separator of windows starts: as a copy of <end>, or as the mean of"
-        " all symbols.",
+    separator: Literal["mean", "copy"] = Field(
+        default="mean",
+        description="How the separator of windows starts: as the mean of all symbols, or as a copy"
+        " of <end>.",
     )
     positions: Literal["port", "marian"] | None = Field(
         default=None,

@@ -16,7 +16,7 @@ from concatmt.model.transformer import Transformer
 from concatmt.settings import parse_settings
 from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
 
-Separator = Literal["copy", "mean"]
+Separator = Literal["mean", "copy"]
 
 
 def with_system(
@@ -39,8 +39,9 @@ def take_weights(model: Transformer, other: Transformer, separator: Separator, n
     """Fill `model` with the weights of `other`; what that has not (segments) starts at zero.
 
     If the other model is one of single sentences and this one is not, the separator's rows start
-    as a copy of those of `<end>`, with which the model says already that a sentence is over, or
-    as the mean of all symbols. `name` is the other model's in messages.
+    as the mean of all symbols, which says nothing, or as a copy of those of `<end>`, which says
+    that a sentence is over and, to the decoder, that all is said. `name` is the other model's in
+    messages.
     """
     weights = dict(other.named_parameters())
     for key, parameter in model.named_parameters():

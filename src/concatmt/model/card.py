@@ -19,8 +19,9 @@ from concatmt.settings import Settings, parse_settings
 CARD, ORIGIN = "README.md", "origin.json"
 CARRIED = "ORIGINAL-"  # begins the names of files that came with the original
 UNTRAINED = (
-    "the model was never trained on windows of sentences: their number is right, their content is"
-    " not; train it on documents, or translate single sentences with --context 0"
+    "the model was never trained on windows of sentences: the number of sentences is right, their"
+    " content suffers, a little in --mode prefix, badly in redecode; train it on documents, or"
+    " translate single sentences with --context 0"
 )
 
 

@@ -41,8 +41,9 @@ class TuningConfig(Settings):
     embeddings: Literal["all", "separator", "none"] = "all"
     encoder_layers: int | None = Field(default=None, ge=0)  # so many from the top; None: all
     decoder_layers: int | None = Field(default=None, ge=0)
-    # If the model knows single sentences only: a copy of the end of a sentence, or the mean of all.
-    separator: Literal["copy", "mean"] = "copy"
+    # If the model knows single sentences only: the mean of all symbols, or a copy of the end of a
+    # sentence. As a copy it makes the decoder believe that all is said (docs/pretrained.md).
+    separator: Literal["mean", "copy"] = "mean"
 
 
 class SamplesConfig(Settings):

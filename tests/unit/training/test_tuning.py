@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from concatmt.corpus.windows import Windows
 from concatmt.errors import UserError
 from concatmt.model.directory import load_model
-from concatmt.text.vocabulary import END, SEPARATOR
+from concatmt.text.vocabulary import SEPARATOR, SPECIALS
 from concatmt.training.objective import Objective
 from concatmt.training.train import build_model, make_task, train
 from tests.unit.training import tiny
@@ -52,12 +52,12 @@ def changed(data: Path, start: Path, run: Path, **tuning: Any) -> dict[str, torc
     return {name: tensor != begun[name] for name, tensor in weights(run / "model").items()}
 
 
-def test_the_separator_starts_as_a_copy_of_the_end_and_the_sizes_are_the_models(
+def test_the_separator_starts_as_the_mean_of_all_symbols_and_the_sizes_are_the_models(
     data: Path, start: Path
 ) -> None:
     model = build_model(open_data(data), tuned_task(data, start))
     table = model.source_embedding.weight
-    assert torch.equal(table[SEPARATOR], table[END])
+    torch.testing.assert_close(table[SEPARATOR], table[len(SPECIALS) :].mean(dim=0))
     assert model.config.architecture == load_model(start).config.architecture
 
 
