@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from concatmt.segments.config import SubtitleConfig
-from concatmt.segments.cue_text import Piece, Turn, name_length
+from concatmt.segments.cue_text import Piece, Turn, name_before
 from concatmt.segments.cues import Cue
 
 Splitter = Callable[[str], list[tuple[int, int]]]
@@ -19,10 +19,26 @@ Place = tuple[int, int, int]  # of a part of a sentence: cue, turn, piece
 
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'»”’)\]]*$")
 OPEN_END = re.compile(r"(?:\.\.\.|…|--|—|–|,)$")
-_BRACKETS = re.compile(r"\[[^\[\]]+\]")
+_BRACKETS = re.compile(r"\[[^\[\]]+\]|\([^()a-z]+\)")  # round ones if all is in capitals
 _NAME_IN_BRACKETS = re.compile(r"\[([^\[\]]{1,30})\][ \u00a0]*(?=\S)")
 _LETTER = re.compile(r"[^\W\d_]")
 _SIGN = re.compile(r"sign|title|caption|note|on.?screen", re.IGNORECASE)  # in names of ASS styles
+
+
+# Dots and dashes where a sentence goes on in the next cue; they are not part of it.
+_GOES_ON = re.compile(r"(?:\.{2,}|…|--+|—|–)$")
+_WENT_ON = re.compile(r"(?:\.{2,}|…|--+|—|–)[ \u00a0]*")
+
+
+def without_end(text: str) -> str:
+    """A part of a sentence without the mark that it goes on in the next cue."""
+    return _GOES_ON.sub("", text).rstrip() or text
+
+
+def without_begin(text: str) -> str:
+    """A part of a sentence without the mark that it began in the cue before."""
+    match = _WENT_ON.match(text)
+    return text[match.end() :] or text if match else text
 
 
 @dataclass(frozen=True)
@@ -42,17 +58,24 @@ def pieces_of(turn: Turn, split: Splitter, config: SubtitleConfig) -> list[Piece
 
     def add_sentences(start: int, end: int) -> None:
         for a, b in split(turn.text[start:end]):
-            words = _LETTER.search(turn.text, start + a, start + b)
-            pieces.append(Piece(start + a, start + b, kind if words else "copied"))
+            a, b = start + a, start + b
+            name, words_at = name_before(turn.text[a:b]) if pieces else (0, 0)
+            if name and not turn.text[a:b].isupper():  # a second speaker in the line
+                pieces.append(Piece(a, a + name, "name"))
+                a += words_at
+            words = _LETTER.search(turn.text, a, b)
+            pieces.append(Piece(a, b, kind if words else "copied"))
 
     at = 0
-    if config.names == "translate" and (length := name_length(turn.text)):
+    if config.names == "translate" and (length := name_before(turn.text)[0]):
         pieces.append(Piece(0, length, "name"))
         at = length + 1
     elif (match := _NAME_IN_BRACKETS.match(turn.text)) and match[1].isupper():
         pieces.append(Piece(1, match.end(1), "name"))
         at = match.end()
     for match in _BRACKETS.finditer(turn.text, at):
+        if match.group()[0] == "(" and not match.group().isupper():
+            continue
         add_sentences(at, match.start())
         words = _LETTER.search(match.group())
         pieces.append(Piece(match.start() + 1, match.end() - 1, "sound" if words else "copied"))
@@ -119,9 +142,9 @@ class _Joining:
                 first = (t, p) == (0, 0) and turn.opens and before is not None
                 if first and before is not None and self._goes_on(before, cue, turn, piece, text):
                     begun = self.sentences[-1]
-                    self.sentences[-1] = replace(
-                        begun, places=(*begun.places, (number, t, p)), text=f"{begun.text} {text}"
-                    )
+                    places = (*begun.places, (number, t, p))
+                    joint = f"{without_end(begun.text)} {without_begin(text)}"
+                    self.sentences[-1] = replace(begun, places=places, text=joint)
                 else:
                     self.sentences.append(Sentence(((number, t, p),), text, gap))
                     gap = False

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from concatmt.segments.layout import line_breaks
-from concatmt.segments.tags import Tag
+from concatmt.segments.tags import Tag, is_around_some
 from concatmt.segments.tags import written as with_tags
 
 
@@ -37,8 +37,11 @@ ASS = Markup(
     untouched=re.compile(r"\{[^{}]*\\(?:[kK][fot]?\d|p[1-9])"),
 )
 
-_DASH = re.compile(r"[-–—‐]+[ \u00a0]*(?=[^\W_]|[\"'«“¿¡.…\[(♪])")
-_NAME = re.compile(r"(?:[^\W\d_a-zà-öø-ÿа-яё][^\Wa-zà-öø-ÿа-яё]*[ .'’#\d-]*){1,4}:[ \u00a0]+")
+_DASH = re.compile(r"(?:[-–—‐]+|>{2,3})[ \u00a0]*(?=[^\W_]|[\"'«“¿¡.…\[(♪])")
+_NAME = re.compile(
+    r"(?:[^\W\d_a-zà-öø-ÿа-яё][^\Wa-zà-öø-ÿа-яё]*[ .'’#\d-]*){1,4}(?:\([^()]{1,30}\))?:[ \u00a0]+"
+)
+_ENDED = re.compile(r"[.!?…。！？][\"'»”’)\]]*\s*$")
 _NOTE = re.compile(r"[♪♫]+|#+(?=[ \u00a0])")
 _LAST_NOTE = re.compile(r"[♪♫]|(?<=[ \u00a0])#")
 _VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>]*)>")
@@ -63,7 +66,8 @@ class Turn:
     text: str
     tags: tuple[Tag, ...]
     tail: str
-    lines: int
+    lines: int  # of the text
+    below: bool  # the text begins in a new line below what leads it
     pieces: tuple[Piece, ...] = ()
     opens: bool = True  # the first piece may go on a sentence of the cue before
     lyrics: bool = False
@@ -79,15 +83,18 @@ class CueText:
     turns: list[Turn] = field(default_factory=list)
 
 
-def plain(raw: str, markup: Markup) -> tuple[str, list[Tag], list[int]]:
-    """Text without markup, tags by their offsets in it, offsets of line breaks (now spaces)."""
-    text, tags, breaks = "", [], []
+Breaks = dict[int, str]  # line breaks as they are written, by offset; in the text they are spaces
+
+
+def plain(raw: str, markup: Markup) -> tuple[str, list[Tag], Breaks]:
+    """Text without markup, tags by their offsets in it, line breaks."""
+    text, tags, breaks = "", list[Tag](), Breaks()
     at = 0
     while at < len(raw):
         if match := markup.tag.match(raw, at):
             tags.append(Tag(len(text), match.group(), bool(_CLOSING.match(match.group()))))
         elif match := markup.line_break.match(raw, at):
-            breaks.append(len(text))
+            breaks[len(text)] = match.group()
             text += " "
         elif markup is ASS and (match := _HARD_SPACE.match(raw, at)):
             text += "\u00a0"
@@ -101,7 +108,7 @@ def plain(raw: str, markup: Markup) -> tuple[str, list[Tag], list[int]]:
     return _decoded(text, tags, breaks)
 
 
-def _decoded(text: str, tags: list[Tag], breaks: list[int]) -> tuple[str, list[Tag], list[int]]:
+def _decoded(text: str, tags: list[Tag], breaks: Breaks) -> tuple[str, list[Tag], Breaks]:
     """Resolve entities; offsets move along."""
     out, moves, at = "", [0] * (len(text) + 1), 0
     for match in re.finditer(r"&(?:amp|lt|gt|nbsp|lrm|rlm|quot|#\d{1,7});", text):
@@ -115,11 +122,15 @@ def _decoded(text: str, tags: list[Tag], breaks: list[int]) -> tuple[str, list[T
     for place in range(at, len(text) + 1):
         moves[place] = len(out) + place - at
     out += text[at:]
-    return out, [tag.at(moves[tag.offset]) for tag in tags], [moves[o] for o in breaks]
+    return (
+        out,
+        [tag.at(moves[tag.offset]) for tag in tags],
+        {moves[o]: raw for o, raw in breaks.items()},
+    )
 
 
 def turns_of(raw: str, markup: Markup, names: bool = True) -> list[Turn]:
-    """The turns of a cue, one for every line that begins with a dash or a note, and every voice.
+    """The turns of a cue: a line that begins with a dash, a note or a name, and every voice.
 
     `names`: whether a name before the words is part of what is written as it is. Pieces are not yet
     set.
@@ -129,7 +140,8 @@ def turns_of(raw: str, markup: Markup, names: bool = True) -> list[Turn]:
     for place in breaks:
         after = re.compile(r"[ \u00a0]*").match(text, place + 1)
         begin = after.end() if after else place + 1
-        if _DASH.match(text, begin) or _NOTE.match(text, begin):
+        named = _NAME.match(text, begin) and (_ENDED.search(text, 0, place) or not text.isupper())
+        if _DASH.match(text, begin) or _NOTE.match(text, begin) or named:
             starts[place + 1] = place
     for tag in tags:
         if tag.offset and _VOICE.match(tag.markup) and tag.offset not in starts:
@@ -141,13 +153,13 @@ def turns_of(raw: str, markup: Markup, names: bool = True) -> list[Turn]:
         end = len(text) if last else starts[edges[place + 1]]
         until = edges[place + 1] if not last else len(text) + 1
         own = [tag.at(min(tag.offset, end) - start) for tag in tags if start <= tag.offset < until]
-        lines = 1 + sum(start <= offset < end for offset in breaks)
+        inner = {offset - start: raw for offset, raw in breaks.items() if start <= offset < end}
         joint = text[end : edges[place + 1]] if not last else ""
-        turns.append(_turn(text[start:end], own, lines, names, bool(joint)))
+        turns.append(_turn(text[start:end], own, inner, names, bool(joint)))
     return turns
 
 
-def _turn(text: str, tags: list[Tag], lines: int, names: bool, ends_line: bool) -> Turn:
+def _turn(text: str, tags: list[Tag], breaks: Breaks, names: bool, ends_line: bool) -> Turn:
     """Cut off what leads and trails: spaces, tags, the dash, the name, musical notes."""
     begin, end = 0, len(text)
     opens = True
@@ -173,12 +185,17 @@ def _turn(text: str, tags: list[Tag], lines: int, names: bool, ends_line: bool) 
     while end > begin and (text[end - 1].isspace() or _LAST_NOTE.match(text, end - 1)):
         end -= 1
         lyrics = lyrics or not text[end].isspace()
-    lead = with_tags(text[:begin], [tag for tag in tags if tag.offset <= begin])
-    tail = with_tags(
-        text[end:],
-        [tag.at(tag.offset - end) for tag in tags if tag.offset > begin and tag.offset >= end],
+    lead_breaks = {offset: raw for offset, raw in breaks.items() if offset < begin}
+    # A pair that begins with the first word but ends before the last one goes with its words.
+    first = next(
+        (n for n, t in enumerate(tags) if t.offset > begin or _goes_along(tags[n:], begin, end)),
+        len(tags),
     )
-    inner = tuple(tag.at(tag.offset - begin) for tag in tags if begin < tag.offset < end)
+    lead = with_tags(text[:begin], tags[:first], breaks=lead_breaks)
+    tail = with_tags(
+        text[end:], [tag.at(tag.offset - end) for tag in tags[first:] if tag.offset >= end]
+    )
+    inner = tuple(tag.at(tag.offset - begin) for tag in tags[first:] if tag.offset < end)
     voices = (_VOICE.match(tag.markup) for tag in tags if tag.offset <= begin)
     voice = next((match[1].strip() for match in voices if match), "")
     return Turn(
@@ -186,7 +203,8 @@ def _turn(text: str, tags: list[Tag], lines: int, names: bool, ends_line: bool) 
         text[begin:end],
         inner,
         tail,
-        lines,
+        1 + len(breaks) - len(lead_breaks),
+        bool(lead_breaks),
         opens=opens,
         lyrics=lyrics,
         voice=voice,
@@ -194,10 +212,14 @@ def _turn(text: str, tags: list[Tag], lines: int, names: bool, ends_line: bool) 
     )
 
 
-def name_length(text: str) -> int:
-    """How long a name before the words is, without its colon; 0 if there is none."""
+def _goes_along(tags: Sequence[Tag], begin: int, end: int) -> bool:
+    return tags[0].offset == begin and is_around_some(tags, begin, end)
+
+
+def name_before(text: str) -> tuple[int, int]:
+    """How long a name before the words is, without and with its colon; 0 if there is none."""
     match = _NAME.match(text)
-    return len(match.group().rstrip(" \u00a0:")) if match else 0
+    return (len(match.group().rstrip(" \u00a0:")), match.end()) if match else (0, 0)
 
 
 def written(

@@ -22,6 +22,8 @@ from concatmt.segments.cue_sentences import (
     handled,
     joined,
     pieces_of,
+    without_begin,
+    without_end,
 )
 from concatmt.segments.cue_text import Markup, Turn
 from concatmt.segments.cues import READERS, Cue
@@ -86,6 +88,13 @@ class Subtitles:
         turn = self.turns[c][t]
         return turn.text[turn.pieces[p].start : turn.pieces[p].end]
 
+    def _inner(self, sentence: Sentence) -> list[str]:
+        """The parts of a sentence without the dots and dashes between them."""
+        parts = [self._source(place) for place in sentence.places]
+        parts[1:] = map(without_begin, parts[1:])
+        parts[:-1] = map(without_end, parts[:-1])
+        return parts
+
     def with_translations(self, translations: Sequence[Translated]) -> tuple[bytes, Summary]:
         summary = Summary({"cues": len(self.cues), "sentences": len(self._sentences)})
         in_a_row = list(pairwise([*self._above, *self.cues]))
@@ -142,7 +151,7 @@ class Subtitles:
         if self.turns[c][t].pieces[p].kind in ("sound", "name"):
             text = _as_label(sentence.text, text)
         words = (text.upper() if sentence.capitals else text).split()
-        sources = [self._source(place) for place in sentence.places]
+        sources = self._inner(sentence)
         counts = [count_words(source) for source in sources]
         given = cut(
             words,
@@ -153,14 +162,22 @@ class Subtitles:
         if len(words) < len(given):
             summary.add("cues left empty by a short sentence", len(given) - 1)
         source_at = target_at = 0
-        for place, own, count in zip(sentence.places, given, counts, strict=True):
-            part = " ".join(own)
+        last = len(given) - 1
+        for number, (place, own, count) in enumerate(
+            zip(sentence.places, given, counts, strict=True)
+        ):
+            part, bare = " ".join(own), self._source(place)
             here = count_words(part)
+            begin = bare[: len(bare) - len(without_begin(bare))] if number else ""
+            end = bare[len(without_end(bare)) :] if number < last else ""
+            shift = count_words(begin)
             alignment = tuple(
-                (s - source_at, w - target_at)
+                (s - source_at + shift, w - target_at + shift)
                 for s, w in translated.alignment
                 if source_at <= s < source_at + count and target_at <= w < target_at + here
             )
+            if part:
+                part = begin + (part.rstrip(".,;: …") + end if end else part)
             parts[place] = (part, alignment)
             source_at += count
             target_at += here
@@ -185,7 +202,12 @@ class Subtitles:
             if dropped and not text.strip():
                 continue
             breaks = cue_text.breaks_for(
-                turn, text, self.language, config.wrap, config.width, len(turns) == 1
+                turn,
+                text,
+                self.language,
+                config.wrap,
+                config.width,
+                len(turns) == 1 and not turn.below,
             )
             visible += len(text)
             summary.add("tags moved", len(turn.tags))
@@ -228,7 +250,7 @@ def _as_label(source: str, text: str) -> str:
 
 
 def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
-    if start and text[start - 1] == "[":
+    if start and text[start - 1] in "[(":
         start, end = start - 1, end + 1
         while end < len(text) and text[end] == " ":
             end += 1

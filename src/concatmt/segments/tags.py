@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from concatmt.segments.segment import Alignment
 from concatmt.segments.words import word_spans
@@ -243,6 +244,10 @@ class Exchange:
     alignment: Alignment = ()
 
 
+def _stays_before(tags: Sequence[Tag], exchange: Exchange) -> bool:
+    return not is_around_some(tags, exchange.start, exchange.end)
+
+
 def exchanged(
     text: str, tags: Sequence[Tag], exchanges: Sequence[Exchange]
 ) -> tuple[str, list[Tag]]:
@@ -250,21 +255,21 @@ def exchanged(
     out, moved_tags, at = "", [], 0
     left = list(tags)
 
-    def take(until: int, closing_only: bool = False) -> list[Tag]:
+    def take(until: int, at_edge: Callable[[], bool]) -> list[Tag]:
         taken = []
-        while left and (
-            left[0].offset < until
-            or (left[0].offset == until and (left[0].closes or not closing_only))
-        ):
+        while left and (left[0].offset < until or (left[0].offset == until and at_edge())):
             taken.append(left.pop(0))
         return taken
 
     for exchange in exchanges:
-        for tag in take(exchange.start):
+        for tag in take(exchange.start, partial(_stays_before, left, exchange)):
             moved_tags.append(tag.at(len(out) + tag.offset - at))
         out += text[at : exchange.start]
         source = text[exchange.start : exchange.end]
-        own = [tag.at(tag.offset - exchange.start) for tag in take(exchange.end, closing_only=True)]
+        own = [
+            tag.at(tag.offset - exchange.start)
+            for tag in take(exchange.end, lambda: left[0].closes)
+        ]
         if exchange.text != source:
             own = moved(own, source, exchange.text, exchange.alignment)
         moved_tags += [tag.at(len(out) + tag.offset) for tag in own]
@@ -272,6 +277,22 @@ def exchanged(
         at = exchange.end
     moved_tags += [tag.at(len(out) + tag.offset - at) for tag in left]
     return out + text[at:], moved_tags
+
+
+def is_around_some(tags: Sequence[Tag], start: int, end: int) -> bool:
+    """Whether the first tag opens a pair around some of the words in start:end, but not all."""
+    depth = 0
+    key = tags[0].key
+    if tags[0].closes or not key:
+        return False
+    for tag in tags:
+        if tag.offset >= end:
+            break
+        if tag.key == key:
+            depth += -1 if tag.closes else 1
+            if not depth:
+                return tag.offset > start
+    return False
 
 
 def written(
