@@ -44,6 +44,7 @@ _NAME = re.compile(
 _ENDED = re.compile(r"[.!?…。！？][\"'»”’)\]]*\s*$")
 _NOTE = re.compile(r"[♪♫]+|#+(?=[ \u00a0])")
 _LAST_NOTE = re.compile(r"[♪♫]|(?<=[ \u00a0])#")
+_BLANK = re.compile(r"[\s\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")  # and directions
 _VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>]*)>")
 _CLOSING = re.compile(r"</|\{\\(?:[a-z]+0|r)\}")
 _HARD_SPACE = re.compile(r"\\h")
@@ -172,19 +173,19 @@ def _turn(text: str, tags: list[Tag], breaks: Breaks, names: bool, ends_line: bo
         begin = match.end()
         return True
 
-    blank = re.compile(r"\s+")
-    skip(blank)
+    skip(_BLANK)
     if skip(_DASH):
         opens = False
-    if names and skip(_NAME):
+    if names and (name := name_before(text[begin:end])[1]):
         opens = False
+        begin += name
     lyrics = skip(_NOTE)
     if lyrics:
         opens = False
-        skip(blank)
-    while end > begin and (text[end - 1].isspace() or _LAST_NOTE.match(text, end - 1)):
+        skip(_BLANK)
+    while end > begin and (_BLANK.match(text, end - 1) or _LAST_NOTE.match(text, end - 1)):
         end -= 1
-        lyrics = lyrics or not text[end].isspace()
+        lyrics = lyrics or not _BLANK.match(text, end)
     lead_breaks = {offset: raw for offset, raw in breaks.items() if offset < begin}
     # A pair that begins with the first word but ends before the last one goes with its words.
     first = next(
@@ -219,7 +220,10 @@ def _goes_along(tags: Sequence[Tag], begin: int, end: int) -> bool:
 def name_before(text: str) -> tuple[int, int]:
     """How long a name before the words is, without and with its colon; 0 if there is none."""
     match = _NAME.match(text)
-    return (len(match.group().rstrip(" \u00a0:")), match.end()) if match else (0, 0)
+    # Where everything is in capitals, many words before a colon are rather a sentence.
+    if match is None or (text.isupper() and len(match.group().split()) > 2):
+        return 0, 0
+    return len(match.group().rstrip(" \u00a0:")), match.end()
 
 
 def written(
