@@ -167,6 +167,8 @@ class _Joining:
             return False
         if (turn.lyrics, turn.voice) != (open_turn.lyrics, open_turn.voice):
             return False
+        if turn.position != open_turn.position:
+            return False
         begun = self.sentences[-1]
         small = text.lstrip("\"'«“.… -–—")[:1].islower()
         if OPEN_END.search(begun.text) and not begun.text.endswith(",") and not small:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from concatmt.segments.layout import line_breaks
 from concatmt.segments.tags import Tag, is_around_some
@@ -29,7 +29,9 @@ class Markup:
 
 
 SRT = Markup(re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}"), re.compile(r"\r\n|\n|\r"), "\n")
-VTT = Markup(re.compile(r"<[^<>]*>"), re.compile(r"\r\n|\n|\r"), "\n", entities=True)
+VTT = Markup(
+    re.compile(r"<rt>[^<>]*</rt>|<[^<>]*>"), re.compile(r"\r\n|\n|\r"), "\n", entities=True
+)
 ASS = Markup(
     re.compile(r"\{[^{}]*\}"),
     re.compile(r"\\[Nn]"),
@@ -46,6 +48,7 @@ _NOTE = re.compile(r"[♪♫]+|#+(?=[ \u00a0])")
 _LAST_NOTE = re.compile(r"[♪♫]|(?<=[ \u00a0])#")
 _BLANK = re.compile(r"[\s\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")  # and directions
 _VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>]*)>")
+_PLACED = re.compile(r"\\(?:pos|move|an?)(?=[\d(])[^\\}]*")
 _CLOSING = re.compile(r"</|\{\\(?:[a-z]+0|r)\}")
 _HARD_SPACE = re.compile(r"\\h")
 
@@ -75,13 +78,10 @@ class Turn:
     voice: str = ""  # the speaker whom WebVTT names
     ends_line: bool = False  # what comes after it stands in a new line
 
-
-@dataclass
-class CueText:
-    """What a cue says."""
-
-    raw: str
-    turns: list[Turn] = field(default_factory=list)
+    @property
+    def position(self) -> list[str]:
+        """Where tags put it on the screen."""
+        return _PLACED.findall(self.lead)
 
 
 Breaks = dict[int, str]  # line breaks as they are written, by offset; in the text they are spaces
@@ -146,7 +146,7 @@ def turns_of(raw: str, markup: Markup, names: bool = True) -> list[Turn]:
             starts[place + 1] = place
     for tag in tags:
         if tag.offset and _VOICE.match(tag.markup) and tag.offset not in starts:
-            starts[tag.offset] = tag.offset
+            starts[tag.offset] = tag.offset - (tag.offset - 1 in breaks)
     edges = sorted(starts)
     turns = []
     for place, start in enumerate(edges):

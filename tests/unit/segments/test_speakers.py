@@ -98,3 +98,25 @@ def test_right_to_left_text_keeps_its_marks_of_direction() -> None:
     assert identity(file).decode() == srt(cue)
     assert sentences(file) == ["Hello there."]
     assert bodies(translate(file, "שלום לך.")) == ["\u202bשלום לך.\u202c"]
+
+
+def test_every_voice_keeps_its_line() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Bob>Hi.\n<v Anna>Hello.</v>\n"
+    out = translate(read(text, ".vtt"), "Salut.", "Bonjour.")
+    assert out == text.replace("Hi.", "Salut.").replace("Hello.", "Bonjour.")
+
+
+def test_how_a_word_is_read_is_not_a_word() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\n<ruby>漢<rt>kan</rt></ruby> is a word.\n"
+    assert sentences(read(text, ".vtt")) == ["漢 is a word."]
+
+
+def test_a_sentence_does_not_go_on_at_another_place_of_the_screen() -> None:
+    assert sentences(read(srt("{\\an8}A sign", "he went home."))) == ["A sign", "he went home."]
+    assert sentences(read(srt("{\\an8}He went", "{\\an8}home."))) == ["He went home."]
+    head = "[Events]\nFormat: Start, End, Text\n"
+    lines = "{\\pos(1,2)}Sign text", "{\\i1\\pos(3,4)}and another,", "{\\pos(3,4)\\b1}there."
+    text = head + "".join(
+        f"Dialogue: 0:00:0{n}.00,0:00:0{n}.90,{words}\n" for n, words in enumerate(lines)
+    )
+    assert sentences(read(text, ".ass")) == ["Sign text", "and another, there."]
