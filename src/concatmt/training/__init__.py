@@ -1,1 +1,1 @@
-"""From a store and a system to an averaged model."""
+"""Trains a system on a store, up to an averaged model."""

@@ -1,4 +1,4 @@
-"""Checkpoints of a run: written at once or not at all, verified when read, few on disk.
+"""Checkpoints of a run: written atomically, verified when read, few on disk.
 
 A checkpoint is a folder: `model.safetensors`, `optimiser.safetensors` and `state.json` with the
 hashes of both and its own. Older checkpoints that averaging may still need keep their model only.
@@ -40,7 +40,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Place(Settings):
-    """Where the stream of batches stands."""
+    """The position of the stream of batches."""
 
     seed: Count
     epoch: Count
@@ -48,7 +48,7 @@ class Place(Settings):
 
 
 class State(Settings):
-    """What `state.json` says; what the tensors do not."""
+    """The content of `state.json`: all state except the tensors."""
 
     training: TrainingState
     stream: Place
@@ -65,7 +65,7 @@ class Checkpoint:
 
     @property
     def update(self) -> int:
-        """After which update it was made."""
+        """The update after which it was made."""
         return int(self.folder.name)
 
 
@@ -76,14 +76,14 @@ class Checkpoints:
         self.folder = folder
 
     def all(self) -> list[Checkpoint]:
-        """Those on disk, oldest first."""
+        """All checkpoints on disk, oldest first."""
         if not self.folder.is_dir():
             return []
         names = sorted(p.name for p in self.folder.iterdir() if p.name.isdecimal())
         return [Checkpoint(self.folder / name) for name in names]
 
     def newest(self) -> int:
-        """The update that a run would go on from; 0 if there is no complete checkpoint."""
+        """The update that a run would resume after; 0 if there is no complete checkpoint."""
         updates = (checkpoint.update for checkpoint in reversed(self.all()))
         return next((u for u in updates if self.usable(u, (MODEL, OPTIMISER))), 0)
 
@@ -100,7 +100,7 @@ class Checkpoints:
         state: dict[str, Any],
     ) -> None:
         """Write a complete checkpoint; `parameters` are those that the optimisers step."""
-        # A damaged checkpoint may lack any file: whatever is there under this name is replaced.
+        # A damaged checkpoint may lack any file: anything under this name is replaced.
         with atomic_folder(self.at(update).folder, marker=None) as folder:
             write_weights(folder / MODEL, model)
             save_tensors(folder / OPTIMISER, _optimiser_tensors(parameters, optimisers))
@@ -114,7 +114,7 @@ class Checkpoints:
         parameters: Mapping[str, nn.Parameter],
         optimisers: Sequence[torch.optim.Optimizer],
     ) -> State | None:
-        """Load the newest checkpoint that is whole; None if there is none.
+        """Load the newest intact checkpoint; None if there is none.
 
         Skip a damaged one with a warning.
         """
@@ -142,7 +142,7 @@ class Checkpoints:
         return None
 
     def prune(self, needed: Iterable[int]) -> None:
-        """Remove what neither resuming nor averaging (the updates `needed`) can use any more."""
+        """Remove what neither resuming nor averaging (of the updates `needed`) can still use."""
         wanted = set(needed)
         for checkpoint in self.all()[:-KEEP_LAST]:
             if checkpoint.update in wanted:
@@ -151,7 +151,7 @@ class Checkpoints:
                 remove_folder(checkpoint.folder)
 
     def usable(self, update: int, names: tuple[str, ...] = (MODEL,)) -> bool:
-        """Whether files of a checkpoint are there, and whole."""
+        """Whether files of a checkpoint exist and are intact."""
         try:
             self._verified(self.at(update), names)
         except UserError:
@@ -232,7 +232,7 @@ def _moments(
     parameters: Mapping[str, nn.Parameter],
     optimisers: Sequence[torch.optim.Optimizer],
 ) -> Moments:
-    """What `_optimiser_tensors` has written; the same keys for all parameters of an optimiser."""
+    """Read what `_optimiser_tensors` wrote; all parameters of an optimiser have the same keys."""
     moments: Moments = {}
     for full_name, value in _read(path).items():
         key, _, name = full_name.partition(".")

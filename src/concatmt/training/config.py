@@ -34,12 +34,12 @@ class OptimiserConfig(Settings):
 
 
 class TuningConfig(Settings):
-    """What of a pretrained model is trained, and how its separator starts; see `warm_start`."""
+    """Which parts of a pretrained model to train, and how its separator starts."""
 
-    # `separator`: the rows of the separator alone; the rest of the matrix stays, gets no gradient
-    # and has no place in the optimiser.
+    # `separator`: only the rows of the separator; the rest of the matrix is frozen, gets no
+    # gradient and has no place in the optimiser.
     embeddings: Literal["all", "separator", "none"] = "all"
-    encoder_layers: int | None = Field(default=None, ge=0)  # so many from the top; None: all
+    encoder_layers: int | None = Field(default=None, ge=0)  # this many from the top; None: all
     decoder_layers: int | None = Field(default=None, ge=0)
     # If the model knows single sentences only: the mean of all symbols, or a copy of the end of a
     # sentence. As a copy it makes the decoder believe that all is said (docs/pretrained.md).
@@ -51,11 +51,11 @@ class SamplesConfig(Settings):
 
     documents: int = Field(default=0, ge=0)  # spread over the split; 0: none
     beam: int = Field(default=1, ge=1)
-    show: int = Field(default=3, ge=0)  # sentences that are printed
+    show: int = Field(default=3, ge=0)  # sentences to print
 
 
 class TrainingConfig(Settings):
-    """How long, how much at a time, what is measured, what is kept."""
+    """Length of the training, size of updates, what is measured, what is kept."""
 
     optimiser: OptimiserConfig = OptimiserConfig()
     loss: LossConfig = LossConfig()
@@ -77,12 +77,14 @@ class TrainingConfig(Settings):
     coword_dropout: float = Field(default=0.0, ge=0, lt=1)  # of current source words, to <unk>
     warm_start: Path | None = None  # a model directory
     tuning: TuningConfig = TuningConfig()
-    # How many windows a validation looks at, more or less; None: all.
+    # About how many windows a validation measures; None: all.
     validation_windows: int | None = Field(default=None, ge=1)
-    validate_sentences: bool = False  # single sentences too, to see what is forgotten of them
+    validate_sentences: bool = (
+        False  # also without context, to see whether single sentences are forgotten
+    )
     samples: SamplesConfig = SamplesConfig()
-    log_every: int = Field(default=50, ge=1)  # updates a line of metrics.jsonl
-    log_seconds: float = Field(default=20.0, gt=0)  # or so long after the last line
+    log_every: int = Field(default=50, ge=1)  # updates per line of metrics.jsonl
+    log_seconds: float = Field(default=20.0, gt=0)  # or this long after the last line
     track: tuple[str, ...] = ()  # beside metrics.jsonl: tensorboard, wandb, mlflow, or a plug-in's
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The card of a trained model: where it comes from, on what and how it was trained, what came out.
+"""Writes the card of a trained model: origin, data, recipe, results.
 
 Does not know how cards look.
 """
@@ -20,7 +20,7 @@ HASH_DIGITS = 12
 
 
 def write_training_card(folder: Path, task: "Task", trainer: "Trainer", store: Store) -> None:
-    """Write the card of the model that a run ends with into its folder."""
+    """Write the card of a finished run's model into its folder."""
     start, state = task.training.warm_start, trainer.state
     origin = None if start is None else read_origin(start)
     if origin is None:
@@ -51,7 +51,7 @@ def write_training_card(folder: Path, task: "Task", trainer: "Trainer", store: S
 
 
 def recipe(training: TrainingConfig, seed: int) -> str:
-    """The settings that decide most, in one line."""
+    """The most important settings, in one line."""
     optimiser = training.optimiser
     parts = [
         f"{optimiser.method}, peak rate {optimiser.learning_rate:g}, warm-up {optimiser.warmup:,}",

@@ -1,4 +1,4 @@
-"""Why a training ended: written beside its model, and found again from runs without that record."""
+"""Records why a training ended, beside its model, and infers it for runs without the record."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,22 +22,22 @@ class Ending:
     updates: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """As plain values."""
         return asdict(self)
 
 
 def ending_of(state: TrainingState, config: TrainingConfig, reason: str) -> Ending:
-    """Why a training ended that has just come to its end."""
+    """Why the training that has just finished ended."""
     return Ending("patience" if state.out_of_patience(config) else "limit", reason, state.update)
 
 
 def write_ending(folder: Path, ending: Ending) -> None:
-    """Record it in a model directory."""
+    """Write it into a model directory."""
     write_json(folder / ENDING, ending.to_json())
 
 
 def read_ending(folder: Path) -> Ending | None:
-    """What a model directory says of it; earlier versions and other tools wrote nothing."""
+    """Read it from a model directory; earlier versions and other tools wrote none."""
     path = folder / ENDING
     if not path.is_file():
         return None
@@ -48,7 +48,7 @@ def read_ending(folder: Path) -> Ending | None:
 
 
 def ending_of_run(run: Run) -> Ending | None:
-    """Found from the settings and the metrics of a finished run; None if they do not say."""
+    """Infer it from the settings and metrics of a finished run; None if they do not tell."""
     settings = run.description()["settings"].get("training", {})
     patience, limit = settings.get("patience"), settings.get("max_updates")
     metric = settings.get("stop_metric")
@@ -62,4 +62,4 @@ def ending_of_run(run: Run) -> Ending | None:
         return Ending("patience", f"no improvement in {patience} validations", updates)
     if isinstance(limit, int) and updates >= limit:
         return Ending("limit", f"{limit:,} updates done", updates)
-    return None  # by its epochs, or by settings that were changed later
+    return None  # ended by epochs, or settings were changed later

@@ -1,7 +1,7 @@
-"""What a run will take, printed before its first update: sizes, measured speed, time, memory.
+"""Forecasts a run before its first update: sizes, measured speed, time, memory.
 
-Speed is measured on a few of the run's own batches. Nothing of that stays: weights, the place in
-the data and every random number are as without it.
+Speed is measured on a few of the run's own batches. It leaves no trace: weights, position in
+the data and all random numbers are as before.
 """
 
 import os
@@ -22,29 +22,29 @@ from concatmt.training.tuning import count
 if TYPE_CHECKING:
     from concatmt.training.trainer import Trainer
 
-PROBE_SECONDS = 3.0  # after a first batch, which warms up
+PROBE_SECONDS = 3.0  # after a first batch to warm up
 PROBE_BATCHES = 8
-MOMENTS = 2  # numbers that Adam keeps for each that it trains
+MOMENTS = 2  # numbers that Adam keeps per parameter
 FLOAT_BYTES = 4
 HIGH_PADDING = 0.15
-HIGH_SHARE = 0.2  # of parameters in embeddings, from which on it pays to leave them as they are
+HIGH_SHARE = 0.2  # of parameters in embeddings; above this it pays to freeze them
 LOW_DISCOUNT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What was measured and what follows from it."""
+    """Measured speed and memory, and what follows from them."""
 
     parameters: int
     trained: int
-    tokens: int  # of the target in an epoch, context included
-    updates: int  # in an epoch
-    speed: float  # target tokens a second, all processes
-    memory: float  # bytes of each process
+    tokens: int  # target tokens in an epoch, context included
+    updates: int  # updates in an epoch
+    speed: float  # target tokens per second, all processes
+    memory: float  # bytes per process
 
     @classmethod
     def measure(cls, trainer: "Trainer") -> "Forecast":
-        """Run a few batches forward and backward; all processes do it at the same time."""
+        """Run a few batches forward and backward; in all processes at the same time."""
         stream, processes = trainer.stream, trainer.processes
         seconds, tokens = _probe(trainer)
         speed = torch.tensor([tokens / max(seconds, 1e-9)], dtype=torch.float64)
@@ -60,8 +60,8 @@ class Forecast:
         )
 
     def lines(self, trainer: "Trainer") -> list[str]:
-        """For the console."""
-        seconds = self.tokens / self.speed / max(self.updates, 1)  # an update
+        """Lines for the console."""
+        seconds = self.tokens / self.speed / max(self.updates, 1)  # per update
         config, state = trainer.config, trainer.state
         limits = [
             (config.max_updates, 1, "updates"),
@@ -92,7 +92,7 @@ def _probe(trainer: "Trainer") -> tuple[float, int]:
         if time.monotonic() - started > PROBE_SECONDS:
             break
     else:
-        if not tokens:  # there is but one batch
+        if not tokens:  # there is only one batch
             batch = stream.windows.batch(stream.plan[places[0]])
             tokens += batch.target.token_count
             _backward(trainer, batch, 0)
@@ -119,7 +119,7 @@ def _peak(device: torch.device) -> float:
 
 
 def advice(trainer: "Trainer") -> list[str]:
-    """Settings that would make this run faster, each with its reason; the largest gains first."""
+    """Settings that would make this run faster, each with its reason, largest gains first."""
     padding = _padding(trainer)
     config, model, processes = trainer.config, trainer.model, trainer.processes
     on_cpu = processes.device.type == "cpu"

@@ -1,6 +1,6 @@
-"""Settings of many runs at a time: which they are, and where they are carried out.
+"""Settings of grids of runs: which runs, and where to run them.
 
-The command line makes its options from these classes, so importing them must stay quick: no torch.
+The command line makes its options from these classes, so importing this must stay quick: no torch.
 """
 
 from typing import Annotated, Literal
@@ -13,7 +13,7 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class LaunchConfig(Settings):
-    """Where runs are carried out."""
+    """Where to run."""
 
     launcher: Literal["local", "slurm"] = Field(default="local", description="Where to run.")
     jobs: Count = Field(default=2, description="Runs at a time, with local.")
@@ -23,10 +23,10 @@ class LaunchConfig(Settings):
 
 
 class GridConfig(Settings):
-    """Learning rates and seeds of which every combination is a run."""
+    """Learning rates and seeds; every combination is a run."""
 
     rates: tuple[float, ...] = Field(
         default=(), description="Peak learning rates; the paper's grid is 7e-4,9e-4,1e-3,3e-3."
     )
-    seeds: tuple[int, ...] = Field(default=(), description="Seeds, in place of --seed.")
+    seeds: tuple[int, ...] = Field(default=(), description="Seeds, instead of --seed.")
     launch: LaunchConfig = LaunchConfig()

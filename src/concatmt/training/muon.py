@@ -1,8 +1,8 @@
-"""Muon (Jordan et al. 2024): momentum whose matrices are made orthogonal before they are applied.
+"""The Muon optimiser (Jordan et al. 2024): momentum, orthogonalised before it is applied.
 
-All directions of a weight move alike, also those that a few rare words ask for. torch has a Muon,
+All directions of a weight move alike, even those that only rare words need. torch has a Muon,
 but it multiplies in bfloat16 and one matrix at a time: on a CPU without bfloat16 that takes ten
-times as long as the update itself. Here matrices of one shape go through in one batch, in float32.
+times as long as the update itself. Here matrices of one shape are one batch, in float32.
 Does not know models.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# The polynomial a x + b x^3 + c x^5 that is applied to the singular values, five times: from
+# The polynomial a x + b x^3 + c x^5 applied to the singular values five times: from
 # anywhere between 0 and 1 to near 1. Jordan's coefficients.
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 STEPS = 5
@@ -20,10 +20,10 @@ ADAM_SIZE = 0.2  # the usual root mean square of Adam's updates, over the rate (
 
 
 class Muon(torch.optim.Optimizer):
-    """For matrices only. A group's `parts`: so many matrices stand in each of its parameters, one
-    below the other, and are made orthogonal one by one.
+    """For matrices only. Each parameter of a group holds `parts` matrices, one
+    below the other, which are orthogonalised separately.
 
-    An update has the size that Adam's would have, so that rates mean the same.
+    Updates are as large as Adam's, so that rates mean the same.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonal(matrices: list[Tensor]) -> list[Tensor]:
-    """Each matrix with its singular values replaced by values near 1; those of 0 remain."""
+    """Each matrix with its singular values replaced by values near 1; zeros stay zero."""
     shapes: dict[tuple[int, ...], list[int]] = {}
     for i, matrix in enumerate(matrices):
         shapes.setdefault(tuple(sorted(matrix.shape)), []).append(i)

@@ -1,8 +1,8 @@
-"""What training minimises: the discounted loss of a batch under the model, and how sums add up.
+"""The training objective: the discounted loss of a batch, and sums over batches.
 
-Every random number of a batch (dropout, words dropped, context sampled) is drawn after seeding with
-the batch's own number. A batch then behaves the same in whichever process and after whichever
-interruption it is computed.
+All random numbers of a batch (dropout, dropped words, sampled context) are drawn after seeding with
+the batch's own number. So a batch behaves the same in any process and after any
+interruption.
 """
 
 from dataclasses import dataclass, fields
@@ -43,7 +43,7 @@ class Objective(nn.Module):
         return trained(self.model, self.separator)
 
     def forward(self, batch: WindowBatch) -> Loss:
-        """The loss; in evaluation mode that of all tokens, with the exact discount."""
+        """The loss; in evaluation mode of all tokens, with the exact discount."""
         discount = self.model.config.system.context_discount
         if self.training and self.coword_dropout:
             batch = drop_current_words(batch, self.coword_dropout)
@@ -70,8 +70,8 @@ class Objective(nn.Module):
 def sampled_weights(target: Side, discount: float) -> Tensor:
     """(B, T) weights whose expectation is the discount: a context token counts fully or not at all.
 
-    Tokens that do not count get no logits. With a discount of 0.01 that is all but one in a hundred
-    of the context tokens.
+    Tokens that do not count get no logits: with a discount of 0.01 that is 99 in a hundred
+    context tokens.
     """
     chosen = torch.rand(target.segments.shape, device=target.segments.device) < discount
     counts = (target.segments == 1) | (chosen & (target.segments > 1))
@@ -91,7 +91,7 @@ def drop_current_words(batch: WindowBatch, probability: float) -> WindowBatch:
 
 @dataclass
 class Totals:
-    """Sums over batches; adding them up over processes or time gives those of the whole."""
+    """Sums over batches, which can be added up over processes and time."""
 
     weighted: float = 0.0  # discounted, label-smoothed loss
     normaliser: float = 0.0
@@ -112,7 +112,7 @@ class Totals:
 
     @classmethod
     def from_tensor(cls, values: Tensor) -> "Totals":
-        """What `to_tensor` gave."""
+        """Read what `to_tensor` returned."""
         return cls(*values.tolist())
 
     def add(self, other: "Totals") -> None:
@@ -143,7 +143,7 @@ class Totals:
 
 
 def totals_of(losses: list[Loss], batches: list[WindowBatch]) -> Totals:
-    """The sums of some batches; one transfer from the device for all of them."""
+    """The sums over some batches, with a single transfer from the device."""
     rows = [
         torch.stack(
             [

@@ -1,4 +1,4 @@
-"""Which optimiser steps which parameters. Does not know the loop or the schedule."""
+"""Assigns parameters to optimisers. Does not know the loop or the schedule."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from concatmt.model.transformer import Transformer
 from concatmt.training.config import OptimiserConfig
 from concatmt.training.muon import Muon
 
-STACKED = {"qkv": 3, "kv": 2}  # projections that are stored as one
+STACKED = {"qkv": 3, "kv": 2}  # projections stored in one matrix
 
 
 def make_optimisers(
@@ -19,7 +19,7 @@ def make_optimisers(
 ) -> list[Optimizer]:
     """Adam for everything, or Muon for the matrices of the blocks and Adam for the rest.
 
-    `parameters` are those that are trained; all of the model's by default.
+    `parameters` are the trained ones; by default all of the model's.
     """
     matrices = _matrices(model) if config.method == "muon" else {}
     chosen = list(model.parameters() if parameters is None else parameters.values())
@@ -42,7 +42,7 @@ def make_optimisers(
 
 
 def _matrices(model: Transformer) -> dict[int, list[Parameter]]:
-    """The weights of the linear layers of all blocks, by how many projections they hold."""
+    """The weights of the linear layers of all blocks, by the number of projections in them."""
     by_projections: dict[int, list[Parameter]] = {}
     for stack in (model.encoder, model.decoder):
         for name, parameter in stack.named_parameters():

@@ -1,4 +1,4 @@
-"""The processes of a run: one, or those that torchrun started. Collective sums, nothing else.
+"""The processes of a run: one, or those that torchrun started. Only collective sums.
 
 Knows ranks and devices. Does not know models or data.
 """
@@ -48,7 +48,7 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """Whether this process speaks and writes for all."""
+        """Whether this process prints and writes for all."""
         return self.rank == 0
 
     def sum(self, values: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ class Processes:
         return values
 
     def wait(self) -> None:
-        """Return when all processes have come here."""
+        """Return when all processes have reached this point."""
         if self.world > 1:
             distributed.barrier()
 

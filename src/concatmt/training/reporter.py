@@ -1,4 +1,4 @@
-"""What the user sees of a run: a live line or log lines, metrics.jsonl, trackers, a picture."""
+"""Reports a run to the user: a live line or log, metrics.jsonl, trackers, curves."""
 
 import sys
 import time
@@ -15,30 +15,30 @@ MARKED: dict[str, Any] = {"marker": "o", "markersize": 3}
 
 
 class Reporter:
-    """Speaks for the first process; all others are silent."""
+    """Reports from the first process; the others are silent."""
 
     def __init__(self, run: Run, config: TrainingConfig, speaks: bool) -> None:
         self.run, self.config, self.speaks = run, config, speaks
         self.trackers = Trackers(run, config.track if speaks else ())
         self.window = Totals()  # since the last line of the metrics
         self.started = self.line_time = time.monotonic()
-        self.updates = 0  # in this process's life
+        self.updates = 0  # since this process started
         self.log_time = 0.0
         self.losing = False  # the last line of the metrics could not be written
         starts = (r for r in run.metrics() if r.get("kind") == "start") if speaks else iter(())
         self.alone_at_start: float | None = next(starts, {}).get("alone")
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         if self.speaks:
             _print(f"{self._clear()}{text}\n")
 
     def warn(self, text: str) -> None:
-        """Say what went wrong, though training goes on."""
+        """Print a warning; training continues."""
         self.say(f"warning: {text}")
 
     def update(self, update: int, totals: Totals, rate: float, norm: float, place: str) -> None:
-        """An update is done; `place` says where in the epoch."""
+        """Report an update; `place` says where in the epoch."""
         self.window.add(totals)
         self.updates += 1
         now = time.monotonic()
@@ -66,7 +66,7 @@ class Reporter:
         self._show(line, now)
 
     def validation(self, update: int, measured: Measured, best: bool) -> None:
-        """A validation is done; update 0 is before the first, of a pretrained model."""
+        """Report a validation; update 0 means a pretrained model before training."""
         totals = measured.windows
         record = {
             "update": update,
@@ -99,7 +99,7 @@ class Reporter:
         self.line_time = time.monotonic()
 
     def _alone(self, loss: float) -> str:
-        """Of the current sentences without context: a rise since the start is forgetting."""
+        """The loss of current sentences without context; a rise since the start is forgetting."""
         start = self.alone_at_start
         since = "" if start is None or start == loss else f" ({loss - start:+.4f} since the start)"
         return f", without context {loss:.4f}{since}"
@@ -119,7 +119,7 @@ class Reporter:
             self.run.append({"kind": kind, **record})
             self.losing = False
         except OSError as error:
-            # A full disk must not end a run of days for a line of figures.
+            # A full disk must not end a run of days because of one line.
             if not self.losing:
                 where = error.filename or self.run.folder / METRICS
                 self.warn(f"{where}: {error.strerror or error}; training goes on without metrics")
@@ -129,7 +129,7 @@ class Reporter:
             self.warn(problem)
 
     def close(self, ending: Ending) -> None:
-        """Training has ended, for now or for good."""
+        """Report that training has ended, for now or for good."""
         for problem in self.trackers.close(ending):
             self.warn(problem)
 
@@ -150,7 +150,7 @@ def _print(text: str) -> None:
 
 
 def loss_name(smoothing: float) -> str:
-    """What the loss that is trained is called; the evaluation has NLL, without smoothing."""
+    """The name of the training loss; evaluation uses NLL, without smoothing."""
     return f"label-smoothed ({smoothing:g}) loss" if smoothing else "loss (NLL)"
 
 
@@ -179,21 +179,21 @@ def draw_curves(run: Run) -> bool:
             right.plot(*points, color="C4", label="chrF of the samples", **MARKED)
         right.set_ylabel("BLEU, chrF of the samples")
         right.legend(loc="center right")
-    # Beside its place first: whatever is there, a pipe even, is replaced and not written to.
+    # Draw beside the place first, so that whatever is there, even a pipe, is replaced.
     drawing = run.folder / "curves.svg.tmp"
     drawing.unlink(missing_ok=True)
     try:
         figure.savefig(drawing, format="svg", metadata={"Date": None})
         drawing.replace(run.folder / "curves.svg")
     finally:
-        drawing.unlink(missing_ok=True)  # where a folder is in its place
+        drawing.unlink(missing_ok=True)  # if a folder is in its place
     return True
 
 
 def _points(
     records: list[dict[str, Any]], kind: str, part: str
 ) -> tuple[list[int], list[float]] | None:
-    """Updates and values; the validation before training is the first of the validations."""
+    """Updates and values; the validation before training comes first."""
     kinds = ("start", "valid") if kind == "valid" else (kind,)
     points = [(r["update"], r[part]) for r in records if r["kind"] in kinds and r.get(part)]
     return tuple(map(list, zip(*points, strict=True))) if points else None  # type: ignore[return-value]

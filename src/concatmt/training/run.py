@@ -1,7 +1,7 @@
-"""A run directory: what the run is, its metrics, its lock. Self-contained and resumable.
+"""The run directory: description, metrics and lock of a run. Self-contained and resumable.
 
 run.json        resolved configuration, system, seed, data, versions, command
-metrics.jsonl   a line every so many updates and every validation
+metrics.jsonl   a line every few updates and every validation
 checkpoints/    see checkpoints.py
 model/          the averaged model, when the run is finished
 """
@@ -28,7 +28,7 @@ DESCRIPTION = "run.json"
 METRICS = "metrics.jsonl"
 LOCK = "lock"
 HASH_DIGITS = 12
-# A run may go on with these changed: they do not change what an update does.
+# A run may be resumed with these changed, as they do not affect an update.
 MAY_CHANGE = {
     "training.max_epochs",
     "training.max_updates",
@@ -37,7 +37,7 @@ MAY_CHANGE = {
     "training.log_every",
     "training.log_seconds",
     "training.track",
-    "training.tensorboard",  # what it was called before
+    "training.tensorboard",  # its former name
     "training.batch.too_long",
 }
 
@@ -50,12 +50,12 @@ class Run:
 
     @property
     def model(self) -> Path:
-        """Where the averaged model is."""
+        """The folder of the averaged model."""
         return self.folder / "model"
 
     @property
     def begun(self) -> bool:
-        """Whether it has been described."""
+        """Whether the run has a description."""
         return (self.folder / DESCRIPTION).exists()
 
     @property
@@ -65,9 +65,9 @@ class Run:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the run; a second process that wants it is refused.
+        """Lock the run; a second process is refused.
 
-        What fails before `describe` has not begun a run: nothing is left of it.
+        A start that fails before `describe` leaves nothing behind.
         """
         new = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -83,15 +83,15 @@ class Run:
             if not self.begun:
                 (self.folder / LOCK).unlink(missing_ok=True)
                 for folder in new:
-                    with suppress(OSError):  # it is not empty
+                    with suppress(OSError):  # not empty
                         folder.rmdir()
             os.close(held)
 
     def check(self, settings: dict[str, Any], defaults: dict[str, Any] | None = None) -> None:
         """Refuse a folder that holds something else, or a run with other settings.
 
-        `settings` must be equal but for those that may change. What an earlier version did not
-        record is taken from `defaults`.
+        `settings` must be equal, except those that may change. What an earlier version did not
+        record comes from `defaults`.
         """
         remove_leftovers(self.folder, DESCRIPTION)
         if self.begun:
@@ -100,11 +100,11 @@ class Run:
             raise UserError(f"{self.folder}: exists and is not a run; choose another output")
 
     def describe(self, settings: dict[str, Any], facts: dict[str, Any]) -> None:
-        """Write what the run is, which begins it; `facts` are recorded only."""
+        """Write the description, which starts the run; `facts` are only recorded."""
         write_json(self.folder / DESCRIPTION, {"settings": settings, **facts})
 
     def description(self) -> dict[str, Any]:
-        """What the run is: its settings, versions and command."""
+        """The run's settings, versions and command."""
         description = read_json(self.folder / DESCRIPTION, "run")
         if not isinstance(description, dict) or not isinstance(description.get("settings"), dict):
             raise UserError(
@@ -113,7 +113,7 @@ class Run:
         return description
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a line to the metrics, all of it or, on a full disk, nothing and an OSError."""
+        """Add a line to the metrics, completely, or not at all with an OSError on a full disk."""
         path, line = self.folder / METRICS, f"{json.dumps(record)}\n".encode()
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
@@ -125,7 +125,7 @@ class Run:
             os.close(descriptor)
 
     def metrics(self) -> list[dict[str, Any]]:
-        """All lines of the metrics; those that are damaged, as by a crash, are left out."""
+        """All lines of the metrics; damaged ones, as after a crash, are left out."""
         path = self.folder / METRICS
         if not path.exists():
             return []
@@ -140,16 +140,16 @@ class Run:
         return records
 
     def rewind(self, update: int) -> None:
-        """Forget the metrics after `update`: these updates will be done again."""
+        """Forget the metrics after `update`: these updates will be repeated."""
         if not (self.folder / METRICS).exists():
             return
-        # What was measured before the first update is measured again too.
+        # The measurements before the first update are repeated too.
         kept = [record for record in self.metrics() if update and record["update"] <= update]
         write_text(self.folder / METRICS, "".join(json.dumps(record) + "\n" for record in kept))
 
 
 def _is_record(value: Any) -> bool:
-    """Of the metrics: all but kind and update are numbers, or nothing."""
+    """Whether a line of metrics is valid: all but kind and update are numbers or None."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("kind"), str)
@@ -163,9 +163,9 @@ def _is_record(value: Any) -> bool:
 def check_same(
     old: dict[str, Any], new: dict[str, Any], folder: Path, defaults: dict[str, Any] | None = None
 ) -> None:
-    """Refuse to go on with a run under other settings, naming those that differ.
+    """Refuse to resume a run with other settings, naming those that differ.
 
-    `defaults` stand for settings that an earlier version did not have.
+    `defaults` replace settings that an earlier version did not have.
     """
     before, after = flat(defaults or {}) | flat(old), flat(new)
     keys = sorted(before.keys() | after.keys())
@@ -183,7 +183,7 @@ def check_same(
 
 
 def _shown(value: Any) -> str:
-    """A value in a message; the first digits of a hash say enough."""
+    """A value in a message; shortens hashes."""
     if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
         return f"{value[:HASH_DIGITS]}..."
     return repr(value)

@@ -1,6 +1,6 @@
-"""Documents that every validation translates: BLEU, chrF and a few sentences to look at.
+"""Translates some documents at every validation: BLEU, chrF and a few sentences to look at.
 
-How a model translates is not known here: whoever starts the training gives a function for it.
+Does not know how to translate: whoever starts the training passes a function for it.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class SampleReport:
     shown: Sequence[Sample]
 
     def lines(self) -> list[str]:
-        """For the console."""
+        """Lines for the console."""
         lines = [f"  samples: BLEU {self.bleu:.1f}, chrF {self.chrf:.1f}"]
         for sample in self.shown:
             lines += [f"    {sample.source}", f"      reference  {sample.reference}"]
@@ -62,7 +62,7 @@ class Samples:
         return [codec.decode(side[i]) for i in range(start, end)]
 
     def __call__(self, model: Transformer) -> SampleReport:
-        """Translate the documents; the model is in evaluation mode meanwhile."""
+        """Translate the documents; the model must be in evaluation mode."""
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
 

@@ -1,4 +1,4 @@
-"""The learning rate of each update."""
+"""The learning-rate schedule."""
 
 import math
 
@@ -8,7 +8,7 @@ from concatmt.training.config import OptimiserConfig
 def learning_rate(config: OptimiserConfig, update: int) -> float:
     """The rate of update 1, 2, ...: linear warm-up to the peak, then peak * sqrt(warmup / update).
 
-    As fairseq's inverse square root schedule, whose first update is at `warmup_from`. With a
+    Like fairseq's inverse square root schedule, whose first update is at `warmup_from`. With a
     cooldown the rate falls to zero at the end, so that a short run ends near its minimum.
     """
     rate = _inverse_square_root(config, update - 1)

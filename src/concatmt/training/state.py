@@ -1,4 +1,4 @@
-"""How far a run is: updates, validations, the best so far, patience. Small enough for JSON."""
+"""The progress of a run: updates, validations, best so far, patience."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -8,7 +8,7 @@ from concatmt.training.config import TrainingConfig
 
 @dataclass
 class TrainingState:
-    """What a run must remember beside weights, optimiser and the place in the data."""
+    """The state of a run besides weights, optimiser and position in the data."""
 
     update: int = 0
     validations: list[int] = field(default_factory=list)  # the update of each
@@ -16,7 +16,7 @@ class TrainingState:
     norm: float | None = None  # running mean of the gradient's norm
 
     def record(self, value: float) -> bool:
-        """Note a validation at the present update; whether it is the best so far."""
+        """Record a validation at the current update; returns whether it is the best so far."""
         best = not self.values or value < min(self.values)
         self.validations.append(self.update)
         self.values.append(value)
@@ -28,11 +28,11 @@ class TrainingState:
         return self.values.index(min(self.values))
 
     def to_average(self, count: int) -> list[int]:
-        """Updates of the best checkpoint and of those that follow it, at most `count` in all."""
+        """Updates of the best checkpoint and its followers, at most `count` in all."""
         return self.validations[self.best : self.best + count] if self.values else []
 
     def out_of_patience(self, config: TrainingConfig) -> bool:
-        """Whether the last validations were no better than one before them."""
+        """Whether the last `patience` validations brought no improvement."""
         return bool(self.values) and len(self.values) - 1 - self.best >= config.patience
 
     def why_stop(self, config: TrainingConfig, epoch: int) -> str | None:
@@ -46,5 +46,5 @@ class TrainingState:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """As plain values."""
         return asdict(self)

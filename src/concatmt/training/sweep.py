@@ -1,6 +1,6 @@
-"""Many runs of one configuration: learning rates and seeds, here or on a SLURM cluster.
+"""Runs grids of learning rates and seeds, here or on a SLURM cluster.
 
-Every run is a `concatmt train` of its own, so each resumes by itself and a sweep is resumed by
+Every run is its own `concatmt train`, so each resumes by itself and a sweep is resumed by
 running it again. Picks the best learning rate by validation loss, as the paper does.
 """
 
@@ -30,7 +30,7 @@ class Trial:
     folder: Path
 
     def command(self, config: str, data: Path, overrides: Sequence[str]) -> list[str]:
-        """How it is started."""
+        """The command that starts it."""
         settings = [*overrides, f"training.optimiser.learning_rate={self.learning_rate!r}"]
         return [
             *(sys.executable, "-m", "concatmt", "train", config),
@@ -56,7 +56,7 @@ class Trial:
 def trials(
     systems: Iterable[str], rates: Sequence[float], seeds: Sequence[int], output: Path
 ) -> list[Trial]:
-    """All combinations, each with a folder of its own."""
+    """All combinations, each with its own folder."""
     return [
         Trial(system, rate, seed, output / system / f"rate{rate:g}-seed{seed}")
         for system in systems
@@ -66,7 +66,7 @@ def trials(
 
 
 class InFolder(Protocol):
-    """What is run: it has a folder, beside which its log is written."""
+    """A run with a folder; its log is written beside that."""
 
     @property
     def folder(self) -> Path: ...
@@ -76,7 +76,7 @@ R = TypeVar("R", bound=InFolder)
 
 
 def run_here(commands: Sequence[tuple[R, list[str]]], jobs: int) -> list[R]:
-    """Run trials on this machine, `jobs` at a time with a thread each; gives the failed ones."""
+    """Run trials here, `jobs` at a time with one thread each; returns the failed ones."""
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
 
     def run(item: tuple[R, list[str]]) -> bool:
@@ -98,7 +98,7 @@ def run_here(commands: Sequence[tuple[R, list[str]]], jobs: int) -> list[R]:
 def run_on_cluster(
     commands: Sequence[tuple[R, list[str]]], folder: Path, cluster: str, options: dict[str, Any]
 ) -> list[R]:
-    """Submit what is not finished through submitit and wait for it; the failed ones."""
+    """Submit trials by submitit and wait for them; returns the failed ones."""
     try:
         import submitit
     except ImportError as error:
@@ -121,7 +121,7 @@ def run_on_cluster(
 
 
 def launch(commands: Sequence[tuple[R, list[str]]], folder: Path, config: LaunchConfig) -> list[R]:
-    """Run trials where the settings say; the failed ones."""
+    """Run trials where the settings say; returns the failed ones."""
     if config.launcher == "local":
         return run_here(commands, config.jobs)
     options: dict[str, Any] = {"timeout_min": config.minutes, "gpus_per_node": config.gpus}

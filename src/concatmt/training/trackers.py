@@ -1,6 +1,6 @@
-"""Where the figures of a run go beside metrics.jsonl: TensorBoard, Weights & Biases, MLflow.
+"""Sends a run's figures to trackers: TensorBoard, Weights & Biases, MLflow.
 
-A tracker is told every record and when the process ends, nothing else; others can be registered.
+A tracker gets every record and the end of the process; others can be registered.
 The libraries are imported when a run asks for them, and take their own settings (server, project,
 offline or not) from their own environment variables.
 """
@@ -17,40 +17,40 @@ from concatmt.settings import nearest
 from concatmt.training.run import Run, flat
 
 Ending = Literal["finished", "stopped", "failed"]
-STATE = "tracking.json"  # under which names trackers know the run, so that it goes on there
+STATE = "tracking.json"  # the names under which trackers know the run, to resume there
 PROJECT = "concatmt"  # unless the environment names another
 PARAMETERS_AT_ONCE = 100  # as many as MLflow takes
 
 
 class Tracker(Protocol):
-    """One run, as a library that shows runs knows it."""
+    """One run in a tracking library."""
 
     @classmethod
     def check(cls) -> None:
-        """A UserError if the library is not installed; nothing is begun yet."""
+        """Raise a UserError if the library is not installed; starts nothing."""
 
     def __init__(self, run: Run) -> None:
-        """Begin, or go on with what an earlier process began."""
+        """Start tracking, or resume what an earlier process started."""
 
     def record(self, kind: str, update: int, values: Mapping[str, float]) -> None:
         """Figures of `kind` (train, valid, start) at an update."""
 
     def close(self, ending: Ending) -> None:
-        """This process is done with the run."""
+        """Called when this process is done with the run."""
 
 
 _REGISTERED: dict[str, type[Tracker]] = {}
 
 
 def register(name: str, tracker: type[Tracker]) -> None:
-    """Make a tracker known under its name in `training.track`."""
+    """Register a tracker under its name in `training.track`."""
     if name in _REGISTERED:
         raise UserError(f"two trackers are called {name!r}; rename one")
     _REGISTERED[name] = tracker
 
 
 def tracker_named(name: str) -> type[Tracker]:
-    """A tracker that can be used here."""
+    """The tracker with this name, checked to be usable here."""
     if name not in _REGISTERED:
         hint = nearest(name, list(_REGISTERED)) or f"; known are {', '.join(_REGISTERED)}"
         raise UserError(f"training.track: {name}: no such tracker{hint}")
@@ -63,7 +63,7 @@ class TensorBoard:
 
     @classmethod
     def check(cls) -> None:
-        """It is part of PyTorch, but for the files' format."""
+        """PyTorch includes it, except for the file format."""
         try:
             import torch.utils.tensorboard  # noqa: F401
         except ImportError as error:
@@ -89,7 +89,7 @@ class WeightsAndBiases:
 
     @classmethod
     def check(cls) -> None:
-        """Not part of the usual installation."""
+        """Check that the extra is installed."""
         try:
             import wandb  # noqa: F401
         except ImportError as error:
@@ -106,14 +106,14 @@ class WeightsAndBiases:
             resume="allow",
             dir=run.folder,
             config=run.description()["settings"],
-            settings=wandb.Settings(console="off"),  # our output is not theirs to wrap
+            settings=wandb.Settings(console="off"),  # wandb must not wrap our output
         )
-        # Our own count of updates: theirs may not go back, as a run does to its last checkpoint.
+        # Use our own count of updates: wandb's may not go back, as a run does to a checkpoint.
         self.run.define_metric("update")
         self.run.define_metric("*", step_metric="update")
 
     def record(self, kind: str, update: int, values: Mapping[str, float]) -> None:
-        """All figures at once, beside the number of the update."""
+        """All figures at once, with the number of the update."""
         self.run.log({"update": update, **_named(kind, values)})
 
     def close(self, ending: Ending) -> None:
@@ -128,7 +128,7 @@ class MLflow:
 
     @classmethod
     def check(cls) -> None:
-        """Not part of the usual installation."""
+        """Check that the extra is installed."""
         try:
             import mlflow  # noqa: F401
         except ImportError as error:
@@ -166,7 +166,7 @@ class MLflow:
         self.client.log_batch(self.id, metrics=metrics)
 
     def close(self, ending: Ending) -> None:
-        """Say how it ended."""
+        """Report how it ended."""
         self.client.set_terminated(self.id, self.STATUS[ending])
 
 
@@ -185,7 +185,7 @@ def _state(run: Run) -> dict[str, Any]:
 
 
 def _remembered(run: Run, tracker: str) -> str | None:
-    """The name under which a tracker knows the run, if it does."""
+    """The name under which a tracker knows the run, if any."""
     found = _state(run).get(tracker)
     return found if isinstance(found, str) else None
 
@@ -196,27 +196,27 @@ def _remember(run: Run, tracker: str, name: str) -> str:
 
 
 class Trackers:
-    """Those that a run asked for; one that fails is left out, for figures must not end a run."""
+    """The trackers of a run; one that fails is dropped, as tracking must not end a run."""
 
     def __init__(self, run: Run, names: tuple[str, ...]) -> None:
         self.run = run
         self.wanted = {name: tracker_named(name) for name in names}
-        # Begun with the first record, since a start that fails must not leave a folder.
+        # Started with the first record, since a failed start must not leave a folder.
         self.begun: dict[str, Tracker] = {}
 
     def record(self, kind: str, update: int, values: Mapping[str, float]) -> Iterator[str]:
-        """Tell all of them; what went wrong comes back, for a warning."""
+        """Pass a record to all trackers; yields warnings of what went wrong."""
         for name, tracker in list(self.wanted.items()):
             try:
                 if name not in self.begun:
                     self.begun[name] = tracker(self.run)
                 self.begun[name].record(kind, update, values)
-            except Exception as error:  # of libraries and servers: it can be anything
+            except Exception as error:  # libraries and servers can raise anything
                 del self.wanted[name]
                 yield f"{name}: {_told(error)}; training goes on without it"
 
     def close(self, ending: Ending) -> Iterator[str]:
-        """Tell those that have begun that this process is done."""
+        """Close the trackers that have started; yields warnings."""
         for name in self.begun.keys() & self.wanted.keys():
             try:
                 self.begun[name].close(ending)

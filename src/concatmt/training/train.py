@@ -1,4 +1,4 @@
-"""One training run from its settings: build the model, train, average, write a model directory."""
+"""Carries out a training run: build the model, train, average, write a model directory."""
 
 import shutil
 from contextlib import nullcontext
@@ -30,7 +30,7 @@ from concatmt.training.samples import Samples, TranslateSamples
 from concatmt.training.trainer import Trainer
 
 SEEDS = 2**63
-PARTIAL_MODEL = "partial-model"  # a name under which nothing takes it for the run's result
+PARTIAL_MODEL = "partial-model"  # so named that nothing takes it for the run's result
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def make_task(
     seed: int,
     init: Path | None = None,
 ) -> Task:
-    """The task of some settings; the sizes of a model that it starts from are taken from there.
+    """Make a task from settings; with a model to start from, its sizes are used.
 
-    `init` is `training.warm_start` by another name. `architecture` may then change dropout only.
+    `init` is the same as `training.warm_start`. `architecture` may then only change dropout.
     """
     if init is not None:
         if training.warm_start not in (None, init):
@@ -82,7 +82,7 @@ def make_task(
 def train(task: Task, output: Path, translate: TranslateSamples | None = None) -> bool:
     """Train `task` in the run directory `output`; False if it was asked to stop before the end.
 
-    `translate` is how validations translate the documents of `training.samples`.
+    Validations use `translate` for the documents of `training.samples`.
     """
     processes = Processes.join(task.training.device)
     run = Run(output)
@@ -95,13 +95,13 @@ def train(task: Task, output: Path, translate: TranslateSamples | None = None) -
 
 
 def _library(run: Run, processes: Processes) -> Library:
-    """Who multiplies: what the run began with, else what the first process finds best here.
+    """The matrix library: the one that the run started with, or the fastest one here.
 
-    The libraries round differently, so a run that goes on keeps its own.
+    The libraries round differently, so a resumed run keeps its own.
     """
     by_onednn = False
     if processes.first:
-        # Before it was recorded there was BLAS alone.
+        # Before this was recorded there was only BLAS.
         name = run.description().get("products", "blas") if run.begun else library()
         by_onednn = name == "onednn" and has_onednn()
     told = processes.sum(torch.tensor(int(by_onednn), device=processes.device))
@@ -139,7 +139,7 @@ def _train(task: Task, run: Run, processes: Processes, translate: TranslateSampl
     )
     if processes.first:
         facts = {**provenance(), "products": library()}
-        run.describe(settings, facts)  # last: a start that fails leaves nothing
+        run.describe(settings, facts)  # last, so that a failed start leaves nothing
     _announce(task, trainer, len(windows))
     say = trainer.reporter.say
     reason = trainer.run()
@@ -169,16 +169,16 @@ def _train(task: Task, run: Run, processes: Processes, translate: TranslateSampl
 def make_samples(
     store: Store, config: TrainingConfig, translate: TranslateSamples | None
 ) -> Samples | None:
-    """What validations translate, if they are to translate anything."""
+    """The sample documents of validations, if configured."""
     if not config.samples.documents:
         return None
     if translate is None:
-        raise UserError("training.samples: nothing is given that translates; leave it out")
+        raise UserError("training.samples: no function that translates was given; leave it out")
     return Samples(store, config.samples, translate)
 
 
 def _announce(task: Task, trainer: Trainer, windows: int) -> None:
-    """Say what will be done, how long it will take, and what would take less."""
+    """Print what will be done, how long it will take, and what would be faster."""
     say = trainer.reporter.say
     say(f"{system_name(task.system)}: {windows:,} windows, {trainer.batches} batches an update")
     if trainer.stream.plan.skipped:
@@ -192,7 +192,7 @@ def _announce(task: Task, trainer: Trainer, windows: int) -> None:
 
 
 def _finish(task: Task, run: Run, trainer: Trainer, store: Store, reason: str) -> None:
-    """Write the averaged model; if it lacks a checkpoint, refuse to call it the run's model."""
+    """Write the averaged model; if a checkpoint is missing, do not make it the run's model."""
 
     def write_text(folder: Path) -> None:
         shutil.copytree(store.folder / "text", folder / "text")
@@ -220,7 +220,7 @@ def _finish(task: Task, run: Run, trainer: Trainer, store: Store, reason: str) -
 
 
 def build_model(store: Store, task: Task) -> Transformer:
-    """A fresh model for the store's vocabularies, or one that starts from another's weights."""
+    """A new model for the store's vocabularies, possibly with the weights of another."""
     statistics = Statistics.from_json(store.split("train").statistics)
     try:
         config = ModelConfig(
@@ -238,7 +238,7 @@ def build_model(store: Store, task: Task) -> Transformer:
     if task.training.warm_start is not None:
         warm_start(model, task.training, store)
     elif task.training.tuning != TuningConfig():
-        raise UserError("training.tuning: is for a model to start from; give one with --init")
+        raise UserError("training.tuning: needs a model to start from; give one with --init")
     return model
 
 
@@ -258,11 +258,11 @@ def warm_start(model: Transformer, training: TrainingConfig, store: Store) -> No
 
 
 def _origin(updates: list[int]) -> str:
-    """Of what a model is made."""
+    """What a model is made of."""
     return f"{'the average of the ' if len(updates) > 1 else ''}{_checkpoints(updates)}"
 
 
 def _checkpoints(updates: list[int]) -> str:
-    """Checkpoints by their updates, in a message."""
+    """Checkpoints by update, for messages."""
     names = " + ".join(f"{update:,}" for update in updates)
     return f"checkpoint{'s' if len(updates) > 1 else ''} {names}"

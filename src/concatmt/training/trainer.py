@@ -1,8 +1,8 @@
-"""The training loop: updates, validations, checkpoints, until there is a reason to stop.
+"""The training loop: updates, validations and checkpoints until there is a reason to stop.
 
 An update sums the gradients of a fixed number of batches over all processes and divides them by
-what the loss declares (tokens or weights), so it does not depend on how many processes there are.
-What a batch draws at random depends on its number alone, so interruptions leave no trace.
+what the loss declares (tokens or weights), so it does not depend on the number of processes.
+A batch's random numbers depend only on its number, so interruptions leave no trace.
 """
 
 import math
@@ -39,11 +39,11 @@ from concatmt.training.validation import Measured, Validator
 
 EXPLOSION = 1e4  # times the running mean of the gradient's norm
 MEMORY_OF_NORM = 0.99
-ECHO_SECONDS = 0.5  # a launcher may pass on a Ctrl-C that the terminal has sent already
+ECHO_SECONDS = 0.5  # a launcher may repeat a Ctrl-C that the terminal has already sent
 
 
 class Trainer:
-    """Trains one model on one store; `run()` goes on from the newest checkpoint."""
+    """Trains one model on one store; `run()` resumes from the newest checkpoint."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Trainer:
         processes: Processes,
         samples: Samples | None = None,
     ) -> None:
-        """`samples`: what the first process translates at every validation."""
+        """`samples`: documents that the first process translates at every validation."""
         self.config, self.seed, self.processes = config, seed, processes
         self.model = model.to(processes.device).train()
         self.batches, batch = batches_per_update(config, processes.world)
@@ -84,16 +84,16 @@ class Trainer:
         self.state = TrainingState()
         self._resume(run)
         self.wrapped = self._wrap()
-        self.asked_to_stop = False  # this process
-        self.from_keyboard = False  # it was by Ctrl-C
+        self.asked_to_stop = False  # this process was
+        self.from_keyboard = False  # by Ctrl-C
         self._asked_at = 0.0
-        self.interrupted = False  # some process was, and all have agreed to stop
+        self.interrupted = False  # some process was asked to stop, and all agreed
 
     def run(self) -> str | None:
         """Train until there is a reason to stop, which is returned.
 
-        None if the process was asked to stop (SIGTERM, Ctrl-C): the run is saved and can go on
-        later.
+        Returns None if the process was asked to stop (SIGTERM, Ctrl-C): the run is saved and can be
+        resumed.
         """
         ending: Ending = "failed"
         try:
@@ -128,7 +128,7 @@ class Trainer:
             yield group
 
     def update(self, batches: list[WindowBatch]) -> None:
-        """One update from this process's batches, and what follows it (validation, checkpoint)."""
+        """One update from this process's batches, then validation and checkpoint if due."""
         config = self.config.optimiser
         self.state.update += 1
         rate = learning_rate(config, self.state.update)
@@ -138,7 +138,7 @@ class Trainer:
         totals = self._backward(batches)
         norm = self._scale_gradients(totals)
         for optimiser in self.optimisers:
-            # All or none: the scaler would leave out only the one whose gradients overflow.
+            # All optimisers or none: the scaler would skip only the one whose gradients overflow.
             if math.isfinite(norm):
                 self.scaler.step(optimiser)
             optimiser.zero_grad(set_to_none=True)
@@ -163,7 +163,7 @@ class Trainer:
         self.interrupted = totals.stop > 0
 
     def _backward(self, batches: list[WindowBatch]) -> Totals:
-        """Add up the gradients of this process's batches; the totals are those of all processes."""
+        """Add up the gradients of this process's batches; returns the totals of all processes."""
         losses, moved = [], []
         first = (self.stream.next - len(batches)) * self.processes.world + self.processes.rank
         for i, batch in enumerate(batches):
@@ -172,7 +172,7 @@ class Trainer:
             last = i == len(batches) - 1
             with self._synchronised(last), self.precision():
                 loss = self.wrapped(batch)
-                # Divided by a constant, so that half precision does not overflow.
+                # Divide by a constant so that half precision does not overflow.
                 self.scaler.scale(loss.total / self.config.tokens_per_update).backward()
             losses.append(loss)
             moved.append(batch)
@@ -186,7 +186,7 @@ class Trainer:
         for optimiser in self.optimisers:
             self.scaler.unscale_(optimiser)
         gradients = [p.grad for p in self.trained.values() if p.grad is not None]
-        # DDP has averaged over the processes where a sum is wanted.
+        # DDP has averaged over the processes, but the sum is needed.
         factor = self.config.tokens_per_update * self.processes.world / totals.normaliser
         norm = float(nn.utils.get_total_norm(gradients)) * factor
         clip = self.config.optimiser.clip_norm
@@ -197,7 +197,7 @@ class Trainer:
 
     def _check_divergence(self, totals: Totals, norm: float) -> None:
         if self.scaler.is_enabled() and not math.isfinite(norm):
-            return  # the scaler has left out this update and lowered its scale
+            return  # the scaler has skipped this update and lowered its scale
         usual = self.state.norm
         exploded = usual is not None and norm > EXPLOSION * usual and self.state.update > 100
         if not math.isfinite(totals.weighted) or not math.isfinite(norm) or exploded:
@@ -239,7 +239,7 @@ class Trainer:
             )
             self.checkpoints.prune(self.state.to_average(self.config.average))
         except OSError as error:
-            # A full disk must not end a run of days: the older checkpoint is still there.
+            # A full disk must not end a run of days: the older checkpoint still exists.
             what = f"checkpoint {self.state.update:,} not written: {error.strerror or error}"
             self.reporter.warn(f"{what}; training goes on")
 
@@ -263,8 +263,8 @@ class Trainer:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Take SIGTERM and Ctrl-C for a wish to save and stop."""
-        # A shell lets processes in the background ignore Ctrl-C, which is for others then.
+        """Treat SIGTERM and Ctrl-C as a request to save and stop."""
+        # A shell makes background processes ignore Ctrl-C, which is then meant for others.
         numbers = [
             number
             for number in (signal.SIGTERM, signal.SIGINT)
@@ -283,7 +283,7 @@ class Trainer:
             self.asked_to_stop, self._asked_at = True, now
             self.from_keyboard = number == signal.SIGINT
             if self.from_keyboard and self.processes.first:
-                # Not by `print`, which may be what was interrupted.
+                # Not `print`, which may be what was interrupted.
                 os.write(2, b"\nsaving after this update; Ctrl-C again ends at once\n")
         elif number == signal.SIGINT and now - self._asked_at > ECHO_SECONDS:
             raise KeyboardInterrupt
@@ -305,7 +305,7 @@ class Trainer:
         return nullcontext()
 
     def precision(self) -> AbstractContextManager[object]:
-        """In which the forward pass is computed."""
+        """The precision of the forward pass, as a context manager."""
         if self.config.precision == "fp32":
             return nullcontext()
         avoid_missing_tiles()
@@ -314,9 +314,9 @@ class Trainer:
 
 
 def batches_per_update(config: TrainingConfig, world: int) -> tuple[int, Any]:
-    """How many batches make an update, over all processes, and how large they are.
+    """The number of batches in an update, over all processes, and their size.
 
-    The fewest that memory (`batch.tokens`) allows, a multiple of the number of processes.
+    The fewest that memory (`batch.tokens`) allows, as a multiple of the number of processes.
     """
     per_process = math.ceil(config.tokens_per_update / (config.batch.tokens * world))
     count = per_process * world

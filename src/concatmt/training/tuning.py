@@ -1,8 +1,8 @@
-"""What of a pretrained model is trained: all of it, or some, which saves the time of the rest.
+"""Freezes parts of a pretrained model, which saves their time in training.
 
-Frozen parameters get no gradient and have no place in the optimiser. Where the embeddings are
-frozen but for the separator, its rows are parameters of their own: a gradient of the whole matrix
-(some 59,000 rows in OPUS-MT's models) is then never made. Does not know the loop.
+Frozen parameters get no gradient and have no place in the optimiser. If the embeddings are
+frozen except for the separator, its rows are separate parameters: a gradient of the whole matrix
+(some 59,000 rows in OPUS-MT's models) is then never computed. Does not know the loop.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,15 +20,15 @@ Hook = Callable[[nn.Module, tuple[Tensor], Tensor], Tensor | None]
 
 
 class SeparatorRows(nn.Module):
-    """The separator's rows of frozen tables, and its output bias, as parameters of their own.
+    """The separator's rows of frozen tables, and its output bias, as separate parameters.
 
-    The tables hold their values too: `write` puts them there after an update, `read` takes them
-    from there after the tables were loaded.
+    The tables hold the same values: `write` puts them there after an update, `read` takes them
+    from there after loading.
     """
 
     def __init__(self, model: Transformer) -> None:
         super().__init__()
-        # In lists, for as attributes they would become parameters of this module too.
+        # In lists, as attributes would become parameters of this module too.
         self.tables = tables_of(model)
         self.biases = [] if model.output.bias is None else [model.output.bias]
         self.rows = nn.ParameterList(nn.Parameter(t[SEPARATOR].clone()) for t in self.tables)
@@ -47,13 +47,13 @@ class SeparatorRows(nn.Module):
 
     @torch.no_grad()
     def write(self) -> None:
-        """Put the rows into the tables."""
+        """Write the rows into the tables."""
         for table, row in self._pairs():
             table[SEPARATOR] = row
 
     @torch.no_grad()
     def read(self) -> None:
-        """Take the rows from the tables."""
+        """Read the rows from the tables."""
         for table, row in self._pairs():
             row.copy_(table[SEPARATOR])
 
@@ -63,7 +63,7 @@ class SeparatorRows(nn.Module):
 
 
 def _with_gradient(row: nn.Parameter) -> Hook:
-    """Leaves what an embedding returns as it is, and lets gradients through to the row."""
+    """A hook that keeps an embedding's output and passes gradients on to the row."""
 
     def hook(_: nn.Module, inputs: tuple[Tensor], output: Tensor) -> Tensor | None:
         if not torch.is_grad_enabled():
@@ -75,7 +75,7 @@ def _with_gradient(row: nn.Parameter) -> Hook:
 
 
 def freeze(model: Transformer, config: TuningConfig) -> SeparatorRows | None:
-    """Freeze what `config` leaves out; the separator's rows, if they alone are trained."""
+    """Freeze what `config` says; returns the separator's rows if only they are trained."""
     for name, blocks, count in (
         ("encoder_layers", model.encoder, config.encoder_layers),
         ("decoder_layers", model.decoder, config.decoder_layers),
@@ -95,7 +95,7 @@ def freeze(model: Transformer, config: TuningConfig) -> SeparatorRows | None:
 
 
 def trained(model: Transformer, rows: SeparatorRows | None) -> dict[str, nn.Parameter]:
-    """All parameters that are trained, by their names."""
+    """All trained parameters by name."""
     named = {name: p for name, p in model.named_parameters() if p.requires_grad}
     if rows is not None:
         named |= {f"separator.{name}": p for name, p in rows.named_parameters()}
@@ -105,6 +105,6 @@ def trained(model: Transformer, rows: SeparatorRows | None) -> dict[str, nn.Para
 
 
 def count(parameters: Iterable[nn.Parameter] | Mapping[str, nn.Parameter]) -> int:
-    """How many numbers there are in parameters."""
+    """The total size of parameters."""
     values = parameters.values() if isinstance(parameters, Mapping) else parameters
     return sum(parameter.numel() for parameter in values)

@@ -1,4 +1,4 @@
-"""Validation: the losses of a split, shared out over the processes."""
+"""Measures validation losses of a split, distributed over the processes."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -17,7 +17,7 @@ from concatmt.training.samples import SampleReport
 class Validator:
     """Measures the same windows in the same batches each time.
 
-    With `at_most` so many windows, more or less: batches at even distances, which have windows of
+    `at_most` limits the windows, approximately: evenly spaced batches, which have windows of
     all lengths.
     """
 
@@ -39,7 +39,7 @@ class Validator:
     def __call__(
         self, objective: Objective, precision: Callable[[], AbstractContextManager[object]]
     ) -> Totals:
-        """Sums over all windows; every process gets those of the whole split."""
+        """Sums over all windows; every process gets the sums of the whole split."""
         objective.eval()
         totals = Totals()
         for index in self.chosen[self.processes.rank :: self.processes.world]:
@@ -52,7 +52,7 @@ class Validator:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a validation found."""
+    """The result of a validation."""
 
     windows: Totals
     alone: Totals | None = None  # of the same sentences without context

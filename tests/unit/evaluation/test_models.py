@@ -63,7 +63,7 @@ def test_a_run_that_is_being_trained_is_refused(runs: dict[str, Path]) -> None:
     folder = runs["base"]
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(UserError, match=r"is being trained \(update 20\)"):
+        with pytest.raises(UserError, match=r"is still training \(update 20\)"):
             read(folder)
     read(folder)
 
