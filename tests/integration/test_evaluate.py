@@ -156,7 +156,7 @@ def test_translations_are_searched_for_expected_forms(concatmt: Command, tmp_pat
         (("a.jsonl", "--measures", "attention"), "needs a text with references"),
     ],
 )
-def test_bad_input_is_told_in_one_line_and_nothing_is_written(
+def test_bad_input_is_reported_in_one_line_and_nothing_is_written(
     concatmt: Command, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     whole = write_items(tmp_path / "a.jsonl", "base", 0.5).read_text("utf-8").splitlines()

@@ -120,7 +120,7 @@ def test_given_translations_stay_and_are_the_context_of_others(model: Path, mode
         assert given[2].tokens == edited[2].tokens
 
 
-def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(
+def test_a_killed_job_resumes_where_it_was_and_ends_with_the_same_bytes(
     run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "one.srt").write_text(SRT)
@@ -187,7 +187,7 @@ WRAPPED = (
 LINES = "A boat came.\nIts captain was old.\n\nLater it was gone.\n"
 
 
-def test_running_text_is_translated_by_sentences_and_that_is_told(
+def test_running_text_is_translated_by_sentences_and_that_is_reported(
     run: Run, model: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "talk.txt").write_text(WRAPPED)

@@ -124,7 +124,7 @@ def test_a_prepare_killed_at_any_time_leaves_nothing_and_can_be_run_again(
     assert not list(corpus.glob(".store*"))
 
 
-def test_a_full_disk_is_told_and_leaves_the_old_store(corpus: Path, concatmt: Command) -> None:
+def test_a_full_disk_is_reported_and_leaves_the_old_store(corpus: Path, concatmt: Command) -> None:
     concatmt("prepare", "c.yaml", "--output", "store")
     before = files_of(corpus / "store")
     lines = "".join(f"a{i} b c\n" + "\n" * (i % 6 == 0) for i in range(5000))
@@ -199,7 +199,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert not list(corpus.glob(".store*"))
 
 
-def test_what_can_be_mended_is_mended_and_reported(corpus: Path, concatmt: Command) -> None:
+def test_what_can_be_repaired_is_repaired_and_reported(corpus: Path, concatmt: Command) -> None:
     concatmt("prepare", "c.yaml", "--output", "plain")
     (corpus / "train.en").write_bytes("\ufeffa b c\r\nd\x0c\r\n\r\ne f\r\n".encode())
     mended = concatmt("prepare", "c.yaml", "--output", "store")

@@ -36,7 +36,7 @@ def test_importing_the_package_is_quick_and_loads_nothing_heavy(tmp_path: Path) 
     assert min(times) < 0.1
 
 
-def test_all_public_names_can_be_had_and_others_are_told(tmp_path: Path) -> None:
+def test_all_public_names_can_be_had_and_others_are_refused(tmp_path: Path) -> None:
     for name in concatmt.__all__:
         assert getattr(concatmt, name) is not None
     assert dir(concatmt) == sorted(concatmt.__all__)
@@ -44,7 +44,7 @@ def test_all_public_names_can_be_had_and_others_are_told(tmp_path: Path) -> None
         concatmt.nonsense  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_type_checkers_are_told_where_the_public_names_come_from() -> None:
+def test_type_checkers_see_where_the_public_names_come_from() -> None:
     """They read the imports that are never carried out; those must be the lazy ones."""
     tree = ast.parse((ROOT / "src" / "concatmt" / "__init__.py").read_text(encoding="utf-8"))
     guarded = next(node for node in tree.body if isinstance(node, ast.If))

@@ -173,7 +173,7 @@ def test_ctrl_c_saves_says_so_and_the_run_goes_on_exactly(data: Path, tmp_path: 
     assert code == 130
     assert "saving after this update; Ctrl-C again ends at once" in log
     saved = Checkpoints(tmp_path / "run" / "checkpoints").all()[-1].update
-    assert f"stopped after update {saved}; the same command goes on from update {saved}" in log
+    assert f"stopped after update {saved}; the same command resumes from update {saved}" in log
     train(make_task(data, **LONG), tmp_path / "run")
     train(make_task(data, **LONG), tmp_path / "whole")
     check_identical(tmp_path / "whole", tmp_path / "run")
@@ -213,7 +213,7 @@ def test_ctrl_c_under_torchrun_saves_too(data: Path, tmp_path: Path) -> None:
         process.wait(timeout=60)
     [saved] = Checkpoints(tmp_path / "run" / "checkpoints").all()
     assert (
-        f"the same command goes on from update {saved.update:,}" in (tmp_path / "log").read_text()
+        f"the same command resumes from update {saved.update:,}" in (tmp_path / "log").read_text()
     )
 
 
@@ -274,7 +274,7 @@ def test_a_second_process_on_one_run_is_refused(data: Path, tmp_path: Path) -> N
         train(make_task(data), tmp_path / "run")
 
 
-def test_a_folder_that_is_no_run_is_left_alone(data: Path, tmp_path: Path) -> None:
+def test_a_folder_without_a_run_is_left_alone(data: Path, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "precious").touch()
     with pytest.raises(UserError, match="exists and is not a run"):
@@ -282,7 +282,7 @@ def test_a_folder_that_is_no_run_is_left_alone(data: Path, tmp_path: Path) -> No
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["precious"]
 
 
-def test_a_damaged_newest_checkpoint_is_told_and_the_one_before_is_taken(
+def test_a_damaged_newest_checkpoint_is_reported_and_the_one_before_is_taken(
     data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     train(make_task(data, max_updates=20), tmp_path / "whole")
@@ -294,7 +294,7 @@ def test_a_damaged_newest_checkpoint_is_told_and_the_one_before_is_taken(
     train(make_task(data, max_updates=20), tmp_path / "run")
     captured = capfd.readouterr().err
     assert "00000015/model.safetensors: damaged" in captured
-    assert "going on after update 10" in captured
+    assert "resuming after update 10" in captured
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 
@@ -323,7 +323,7 @@ def test_a_checkpoint_whose_state_is_damaged_is_skipped_and_written_again(
     captured = capfd.readouterr().err
     assert captured.count("warning: ") == 1
     assert "taking the one before it" in captured
-    assert "going on after update 10" in captured
+    assert "resuming after update 10" in captured
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 
@@ -364,7 +364,7 @@ def test_checkpoints_of_earlier_versions_are_resumed(
         assert state.pop("state_sha256")
         (checkpoint.folder / "state.json").write_text(json.dumps(state, indent=2))
     train(make_task(data, max_updates=20), tmp_path / "run")
-    assert "going on after update 15" in capfd.readouterr().err
+    assert "resuming after update 15" in capfd.readouterr().err
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 
@@ -403,7 +403,7 @@ def test_a_start_that_fails_leaves_nothing(
     assert train(make_task(data, max_updates=5), run)
 
 
-def test_a_warm_start_from_nowhere_is_told_as_such(data: Path, tmp_path: Path) -> None:
+def test_a_warm_start_from_nowhere_is_reported_as_such(data: Path, tmp_path: Path) -> None:
     task = make_task(data, warm_start=str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match="training.warm_start: .*nowhere: no such model directory"):
         train(task, tmp_path / "run")
@@ -541,7 +541,7 @@ def test_metrics_that_cannot_be_written_do_not_end_a_run(
     check_identical(tmp_path / "whole", tmp_path / "run")
 
 
-def test_divergence_is_told_and_leaves_the_last_checkpoint(data: Path, tmp_path: Path) -> None:
+def test_divergence_is_reported_and_leaves_the_last_checkpoint(data: Path, tmp_path: Path) -> None:
     task = make_task(data, max_updates=300, optimiser={"learning_rate": 1e30, "warmup": 8})
     with pytest.raises(UserError, match=r"diverged at update \d+: .*; lower training.optimiser"):
         train(task, tmp_path / "run")
@@ -621,7 +621,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("system", "options", "message"), FAULTS, ids=[f[2] for f in FAULTS])
-def test_faults_are_told_in_one_line(
+def test_faults_are_reported_in_one_line(
     data: Path, tmp_path: Path, system: str, options: dict[str, Any], message: str
 ) -> None:
     if options.get("device") == "cuda" and torch.cuda.is_available():
@@ -649,7 +649,7 @@ def test_the_command_tells_faults_of_its_settings(
     assert (failed.returncode, failed.stderr.count("\n")) == (2, 1)
 
 
-def test_a_store_without_validation_data_is_told(data: Path, tmp_path: Path) -> None:
+def test_a_store_without_validation_data_is_reported(data: Path, tmp_path: Path) -> None:
     import concatmt.corpus.store as store_module
 
     store = store_module.Store.open(data)

@@ -236,7 +236,7 @@ def test_a_link_to_itself_is_an_error_of_the_system_with_its_name(tmp_path: Path
         write_text(link, "x")
 
 
-def test_names_of_files_that_are_no_text_are_written_and_read_again(tmp_path: Path) -> None:
+def test_names_of_files_that_are_not_text_are_written_and_read_again(tmp_path: Path) -> None:
     name = os.fsdecode(b"odd\xff")
     write_json(tmp_path / "f", {"file": name})
     assert read_json(tmp_path / "f", "a file") == {"file": r"odd\udcff"}

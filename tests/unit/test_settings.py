@@ -57,7 +57,7 @@ def test_overrides_replace_values(config: Path) -> None:
         ("text.merges=" + "x" * 5000, "text.merges: input should be a valid integer"),
     ],
 )
-def test_a_bad_setting_is_told_in_one_line(config: Path, override: str, message: str) -> None:
+def test_a_bad_setting_is_reported_in_one_line(config: Path, override: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         load_settings(Config, config, [override])
     assert message in str(error.value)
@@ -65,7 +65,7 @@ def test_a_bad_setting_is_told_in_one_line(config: Path, override: str, message:
     assert len(str(error.value)) < 1000
 
 
-def test_an_unknown_preset_is_told_with_the_nearest(config: Path) -> None:
+def test_an_unknown_preset_is_reported_with_the_nearest(config: Path) -> None:
     with pytest.raises(UserError, match="did you mean 'en-de-iwslt17'"):
         load_settings(Config, "en-de-iwslt")
 

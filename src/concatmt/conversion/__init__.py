@@ -1,1 +1,1 @@
-"""Models in and out: fairseq, Marian, Hugging Face, CTranslate2."""
+"""Converts models from and to other toolkits: fairseq, Marian, Hugging Face, CTranslate2."""

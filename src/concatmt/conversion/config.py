@@ -1,6 +1,6 @@
-"""Settings of imports, each with its default and the sentence that explains it.
+"""Settings of imports: defaults and the texts of the command line's help.
 
-The command line makes its options from this class, so importing it must stay quick: no torch.
+The command line makes its options from this class, so importing this must stay quick: no torch.
 """
 
 from pathlib import Path
@@ -12,11 +12,11 @@ from concatmt.settings import Settings
 
 
 class ImportConfig(Settings):
-    """How a foreign model is taken; None leaves a choice to its format."""
+    """How to import a foreign model; None leaves a choice to its format."""
 
     system: str | None = Field(
         default=None,
-        description="s4to4 and others make a model of windows from one of single sentences.",
+        description="s4to4 and the like make a model of windows from one of single sentences.",
     )
     separator: Literal["mean", "copy"] = Field(
         default="mean",
@@ -29,7 +29,7 @@ class ImportConfig(Settings):
         " of Marian, or Marian's own.",
     )
     label: str | None = Field(
-        default=None, description="Target language of a multilingual model, as in '>>deu<<'."
+        default=None, description="Target language of a multilingual model, such as '>>deu<<'."
     )
     normalise: Literal["opus", "none"] | None = Field(
         default=None,

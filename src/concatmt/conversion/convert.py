@@ -1,4 +1,4 @@
-"""The two ways of a conversion: a foreign model in, a model directory of ours out."""
+"""Converts a foreign model into a model directory, or a model directory into another format."""
 
 from pathlib import Path
 from typing import Literal
@@ -28,7 +28,7 @@ def convert_out(path: Path, output: Path, to: Target, quantization: str | None =
     """Write a model directory of ours in another format."""
     check_output(path, output, to)
     if quantization is not None and to != "ctranslate2":
-        raise UserError("--quantization: only with --to ctranslate2")
+        raise UserError("--quantization: only applies with --to ctranslate2")
     folder = own_model(path)
     model, text = load_model(folder), TextPipeline.load(folder / "text")
     if to == "huggingface":

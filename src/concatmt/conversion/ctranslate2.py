@@ -1,6 +1,6 @@
-"""Models without segment encodings become CTranslate2 models, through CTranslate2's own classes.
+"""Exports models without segment encodings to CTranslate2, by CTranslate2's own classes.
 
-CTranslate2 knows positions of tokens, not of sentences, and repeats them in no block: base and
+CTranslate2 has token positions only, added to the input only: base and
 sKtoK systems can be exported, with or without context discount, the others cannot. Needs the
 package `ctranslate2`.
 """
@@ -20,7 +20,7 @@ from concatmt.text.pipeline import TextPipeline
 from concatmt.text.vocabulary import END, SPECIALS, UNK
 
 MARKER = "model.bin"
-LONGEST = 4096  # positions that the exported model knows
+LONGEST = 4096  # positions of the exported model
 
 
 def export_ctranslate2(
@@ -48,7 +48,7 @@ def build_spec(model: Transformer, source: list[str], target: list[str]) -> Any:
     architecture = model.config.architecture
     encoder, decoder = architecture.encoder, architecture.decoder
     if encoder.heads != decoder.heads:
-        raise UserError("CTranslate2 wants as many heads in the encoder as in the decoder")
+        raise UserError("CTranslate2 needs as many heads in the encoder as in the decoder")
     try:
         from ctranslate2.specs import common_spec, transformer_spec
     except ImportError as error:
@@ -60,7 +60,7 @@ def build_spec(model: Transformer, source: list[str], target: list[str]) -> Any:
         activation=common_spec.Activation[architecture.activation.upper()],
     )
     _fill(spec, model)
-    # A start with a zero vector is announced by the specification below; its symbol is not read.
+    # The specification below announces a start with a zero vector; its symbol is not used.
     spec.config.decoder_start_token = SPECIALS[END]
     spec.config.bos_token = SPECIALS[END]
     spec.config.eos_token = SPECIALS[END]
@@ -74,7 +74,7 @@ def build_spec(model: Transformer, source: list[str], target: list[str]) -> Any:
 
 def _fill(spec: Any, model: Transformer) -> None:
     architecture = model.config.architecture
-    # There positions count from 0.
+    # CTranslate2 counts positions from 0.
     places = torch.arange(LONGEST) + architecture.positions.first
     positions = sinusoid(places, architecture.dim, architecture.positions.frequencies).numpy()
     spec.decoder.start_from_zero_embedding = architecture.start == "zero"

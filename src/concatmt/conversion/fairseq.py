@@ -1,7 +1,7 @@
-"""fairseq checkpoints of `transformer` and `concat_transformer` become models of ours.
+"""Imports fairseq checkpoints of `transformer` and `concat_transformer`.
 
 The only place that reads a pickle, with `weights_only=True` and an allow-list. Every tensor of the
-checkpoint must find its place: what is left over, missing or of another shape is an error, so a
+checkpoint must be used: one that is left over, missing or of another shape is an error, so a
 model that loads computes the same function.
 """
 
@@ -30,7 +30,7 @@ from concatmt.text.vocabulary import Vocabulary
 from concatmt.text.whitespace import WhitespaceCodec, WhitespaceConfig
 
 SCALAR = np.float64(0).__reduce__()[0]  # numpy's own function; its module differs by version
-# What checkpoints hold beside tensors and plain containers: the options, and numbers of numpy in
+# What checkpoints hold besides tensors and plain containers: the options, and numpy numbers in
 # the state of the data iterator and the meters.
 ALLOWED: list[Any] = [
     argparse.Namespace,
@@ -90,7 +90,7 @@ def _load(path: Path) -> dict[str, Any]:
         named = re.search(r"GLOBAL (\S+)", str(error))
         what = f"it holds an object of type {named[1]}" if named else "not a PyTorch checkpoint"
         raise UserError(
-            f"{path}: {what}; save it again with no more than its options and its weights"
+            f"{path}: {what}; save it again with only its options and weights"
         ) from error
     except (RuntimeError, OSError, EOFError, ValueError, LookupError, AttributeError) as error:
         raise UserError(f"{path}: damaged, or not a PyTorch checkpoint") from error
@@ -102,7 +102,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _check_sums(path: Path) -> None:
-    """PyTorch does not look at the sums of the archive it writes."""
+    """Check the checksums of the archive; PyTorch does not."""
     try:
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()

@@ -1,8 +1,8 @@
-"""fairseq dictionaries: the order of their symbols, and how it maps to ours.
+"""Reads fairseq dictionaries: the order of their symbols, and how it maps to ours.
 
 fairseq numbers `<s> <pad> </s> <unk>` 0 to 3, then the lines of the file, then `<END>` if the model
 is a `concat_transformer`. Ours begins with `<pad> <unk> </s> <end>`. Both orders hold the same
-symbols, so a permutation of rows leaves every softmax as it was.
+symbols, so permuting rows leaves every softmax unchanged.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Dictionary:
 
     @classmethod
     def load(cls, path: Path) -> "Dictionary":
-        """Read a `dict.*.txt`: `symbol count` a line, in the order of the ids."""
+        """Read a `dict.*.txt`: one `symbol count` per line, in the order of the ids."""
         symbols, counts = list(NAMES), [0] * len(NAMES)
         places = {symbol: place for place, symbol in enumerate(symbols)}
         check_regular(path)
@@ -57,7 +57,7 @@ class Dictionary:
         return cls(path, symbols, counts)
 
     def with_window_end(self, markup: bool) -> "Dictionary":
-        """The dictionary as the authors' task extends it: symbols that are there stay in place."""
+        """The dictionary as the authors' task extends it; existing symbols stay in place."""
         extra = [s for s in (WINDOW_END, *(MARKUP if markup else ())) if s not in self.symbols]
         symbols = self.symbols + extra
         counts = self.counts + [0] * len(extra)

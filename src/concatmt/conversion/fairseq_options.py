@@ -1,4 +1,4 @@
-"""The options of a fairseq checkpoint, turned into a model configuration or refused by name.
+"""Turns the options of a fairseq checkpoint into a model configuration, or refuses them by name.
 
 Every option that changes what a `transformer` or `concat_transformer` computes is either honoured
 or refused; those of training are ignored. Does not know weights.
@@ -51,7 +51,7 @@ CONCATENATIONS = {
     )
 }
 
-# Options that would change the function, and the values under which they do not.
+# Options that would change the function, and the values with which they do not.
 NEUTRAL: dict[str, tuple[Any, ...]] = {
     "encoder_learned_pos": (False,),
     "decoder_learned_pos": (False,),
@@ -77,7 +77,7 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {
 
 
 class Options:
-    """The options of a checkpoint, with where they come from for messages."""
+    """The options of a checkpoint and their origin, for messages."""
 
     def __init__(self, values: Mapping[str, Any], origin: str) -> None:
         self.values = values
@@ -98,13 +98,13 @@ class Options:
         return default if value is None else value
 
     def number(self, name: str) -> Any:
-        """The value of an option that must be there."""
+        """The value of a required option."""
         if self.values.get(name) is None:
             raise self.refusal(f"the option {name!r} is missing")
         return self.get(name, 0)
 
     def refusal(self, reason: str) -> UserError:
-        """The error that says why the checkpoint is not taken."""
+        """The error that says why the checkpoint cannot be imported."""
         return UserError(f"{self.origin}: {reason}")
 
     def model_config(self, source_vocabulary: int, target_vocabulary: int) -> ModelConfig:

@@ -1,7 +1,7 @@
-"""MarianMT directories of Hugging Face's transformers become models of ours.
+"""Imports MarianMT directories of Hugging Face's transformers.
 
-Safetensors, or else pytorch_model.bin, which is read without running any of its pickled code.
-Every tensor and every option that changes the function finds its place or is refused by name.
+Reads safetensors, or else pytorch_model.bin without running its pickled code.
+A tensor, or an option that changes the function, without a counterpart is refused by name.
 """
 
 import pickle
@@ -36,10 +36,10 @@ ACTIVATIONS: dict[str, Literal["relu", "swish"]] = {
 Frequencies = Literal["half", "half-1"]
 FREQUENCIES: dict[str, Frequencies] = {"port": "half", "marian": "half-1"}
 DEFAULT_POSITIONS = "port"
-# In config.json of directories that we exported.
+# In config.json of directories exported by us.
 SYSTEM, SENTENCE_LENGTH = "concatmt_system", "concatmt_sentence_length"
 ORIGIN = "concatmt_origin"
-# Options that only one value of fits our Transformer; absent means that value.
+# Options of which only one value fits our Transformer; absent means that value.
 ONLY = {
     "scale_embedding": True,
     "normalize_before": False,
@@ -49,7 +49,7 @@ ONLY = {
 
 
 def is_marian_directory(path: Path) -> bool:
-    """Whether a path looks like one: a folder whose config.json is of Hugging Face's kind."""
+    """Whether a path looks like one: a folder with a config.json of Hugging Face's kind."""
     if not (path / CONFIG).is_file():
         return False
     config = read_json(path / CONFIG, "model directory")
@@ -72,7 +72,7 @@ def import_hugging_face(
     weights = Weights(_tensors(folder), str(folder))
     table = _position_table(weights, config)
     if positions is not None or table is None:
-        # What we export without a table has the port's.
+        # Our exports without a table have the port's.
         default = "port" if SYSTEM in config else DEFAULT_POSITIONS
         table = PositionConfig(first=0, frequencies=FREQUENCIES[positions or default])
     source, target = _vocabularies(folder, config, tokenizer)
@@ -122,7 +122,7 @@ def import_hugging_face(
 
 
 def _renormalises(folder: Path) -> bool:
-    """Whether generate() takes padding, which it bars, out of the softmax too."""
+    """Whether generate() bars padding and also removes it from the softmax."""
     if not (folder / GENERATION).is_file():
         return False
     config = read_json(folder / GENERATION, "Hugging Face directory")
@@ -148,7 +148,7 @@ def _check(config: dict[str, Any], folder: Path) -> None:
         )
     for key, value in ONLY.items():
         if config.get(key, value) != value:
-            raise UserError(f"{folder / CONFIG}: {key} {config[key]!r} has no equal here")
+            raise UserError(f"{folder / CONFIG}: {key} {config[key]!r} has no counterpart here")
     start = config.get("decoder_start_token_id", config["pad_token_id"])
     pads = (config["pad_token_id"], config.get("decoder_vocab_size", 0) - 1)
     if start not in (*pads, config["eos_token_id"]):
@@ -244,7 +244,7 @@ def _rows(path: Path, size: int, config: dict[str, Any], separator: str | None) 
 def _embeddings(
     weights: Weights, source: Rows, target: Rows, shared: bool, windows: bool
 ) -> dict[str, Tensor]:
-    """Shared: `model.shared.weight` rules; other copies in the file are known to go astray."""
+    """If shared, `model.shared.weight` counts; other copies in the file are known to be wrong."""
     names = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
     if shared:
         table = weights.take("model.shared.weight")

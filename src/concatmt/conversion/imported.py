@@ -1,4 +1,4 @@
-"""A foreign model that has become one of ours, with its text, and how it is written."""
+"""An imported model with its text pipeline, and how it is written to a model directory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ def marian_pipeline(
 ) -> TextPipeline:
     """The text side of Marian's models: vocabularies and SentencePiece models of both sides.
 
-    A model of several target languages wants one of them as its label.
+    A model of several target languages needs one of them as its label.
     """
     source, target = vocabularies
     labels = labels_of(source)
@@ -54,7 +54,7 @@ def marian_pipeline(
 
 
 def licence_of(papers: Mapping[str, bytes]) -> str:
-    """What the original's files say of their licence: the head of a card, or a LICENSE."""
+    """The licence according to the original's files: the head of a card, or a LICENSE."""
     for line in papers.get("README.md", b"").decode("utf-8", "replace").splitlines()[:60]:
         name, colon, value = line.partition(":")
         if colon and name.strip().lower() in ("license", "licence") and value.strip():

@@ -1,7 +1,7 @@
-"""Marian's own models become models of ours: an npz with its vocabularies and SentencePiece models.
+"""Imports Marian's own models: an npz with its vocabularies and SentencePiece models.
 
-A folder, or the zip in which OPUS-MT releases one. Every tensor and every option that changes the
-function finds its place or is refused by name.
+From a folder, or the zip of an OPUS-MT release. A tensor, or an option that changes the
+function, without a counterpart is refused by name.
 """
 
 import io
@@ -70,7 +70,7 @@ class Files:
         return name in self.names
 
     def ending(self, *endings: str) -> list[str]:
-        """Names of files that end so."""
+        """Names of files with these endings."""
         return sorted(name for name in self.names if name.endswith(endings))
 
     def read(self, name: str) -> bytes:
@@ -88,7 +88,7 @@ class Files:
 
 
 def is_marian_model(path: Path) -> bool:
-    """Whether a path looks like one: an npz, a folder that holds one, or a zip that does."""
+    """Whether a path looks like one: an npz, or a folder or zip that holds one."""
     if path.is_dir():
         return any(path.glob("*.npz"))
     return path.suffix == ".npz" or (path.suffix == ".zip" and path.is_file())
@@ -135,7 +135,7 @@ def import_marian(path: Path, text: MarianConfig | None = None) -> Imported:
 
 
 def _decoder_settings(files: Files) -> dict[str, object]:
-    """What `decoder.yml` says, which names the files; empty if there is none."""
+    """The content of `decoder.yml`, which names the files; empty if there is none."""
     names = [name for name in ("decoder.yml", *files.ending(".decoder.yml")) if name in files]
     for name in names:
         try:
@@ -158,7 +158,7 @@ def _model_name(files: Files, settings: dict[str, object]) -> str:
         return files.npz
     found = files.ending(".npz")
     named = [name for name in _named(settings, "models") if name in files]
-    # Training leaves the state of its optimiser and other checkpoints in the same folder.
+    # Training leaves optimiser states and other checkpoints in the same folder.
     found = [name for name in found if not name.endswith(".optimizer.npz")]
     if len(named) == 1:
         return named[0]

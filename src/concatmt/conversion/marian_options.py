@@ -1,6 +1,6 @@
-"""The options of a Marian model (`special:model.yml`): an architecture of ours, or refused by name.
+"""Turns the options of a Marian model (`special:model.yml`) into an architecture, or refuses them.
 
-Every option that changes what a `transformer` computes is honoured or must have the value under
+Every option that changes what a `transformer` computes is honoured or must have the value with
 which it changes nothing; those of training and of other types are ignored. Options that an older
 file lacks have Marian's defaults. Does not know weights.
 """
@@ -14,7 +14,7 @@ from concatmt.model.config import Architecture
 from concatmt.model.encodings import PositionConfig
 from concatmt.settings import parse_settings
 
-# Options that would change the function, and the values under which they do not (the first is
+# Options that would change the function, and the values with which they do not (the first is
 # Marian's default).
 NEUTRAL: dict[str, tuple[Any, ...]] = {
     "right-left": (False,),
@@ -52,7 +52,7 @@ LARGEST = 1 << 20  # bytes of a configuration
 
 
 class MarianOptions:
-    """The options of a model, with where they come from for messages."""
+    """The options of a model and their origin, for messages."""
 
     def __init__(self, content: bytes, origin: str) -> None:
         """content: the YAML text, with a final NUL in model files."""
@@ -68,7 +68,7 @@ class MarianOptions:
         self._check()
 
     def refusal(self, reason: str) -> UserError:
-        """The error that says why the model is not taken."""
+        """The error that says why the model cannot be imported."""
         return UserError(f"{self.origin}: {reason}")
 
     def _check(self) -> None:
@@ -80,7 +80,7 @@ class MarianOptions:
             value = self.values.get(name, allowed[0])
             if value not in allowed and not (value is None and allowed[0] in ("", [])):
                 reason = f" ({REASONS[name]})" if name in REASONS else ""
-                raise self.refusal(f"{name} {value!r} has no equal here{reason}")
+                raise self.refusal(f"{name} {value!r} has no counterpart here{reason}")
         if self.activation not in ("relu", "swish"):
             raise self.refusal(
                 f"transformer-ffn-activation {self.activation!r} is neither relu nor swish"
@@ -103,7 +103,7 @@ class MarianOptions:
 
     @property
     def embeddings(self) -> Literal["shared", "decoder-tied", "separate"]:
-        """Which tables are one. A shared input table with another output counts as separate."""
+        """Which tables are shared. A shared input table with another output counts as separate."""
         every, source = self._flag("tied-embeddings-all"), self._flag("tied-embeddings-src")
         output = self._flag("tied-embeddings")
         if every or (source and output):
@@ -112,7 +112,7 @@ class MarianOptions:
 
     @property
     def one_input_table(self) -> bool:
-        """Whether both sides have one table of input embeddings, `Wemb`."""
+        """Whether both sides share one table of input embeddings, `Wemb`."""
         return self._flag("tied-embeddings-all") or self._flag("tied-embeddings-src")
 
     def architecture(self) -> Architecture:
@@ -158,7 +158,7 @@ class MarianOptions:
             raise self.refusal(
                 f"transformer-preprocess {places[0]!r}, -postprocess {places[1]!r} and"
                 f" -postprocess-top {places[2]!r}: only norms after every sublayer ('', 'dan', '')"
-                " or before ('n', 'da', 'n') have an equal here"
+                " or before ('n', 'da', 'n') have a counterpart here"
             )
         return NORMS[before, after, top]
 

@@ -1,6 +1,6 @@
-"""Marian's vocabulary files: YAML (`symbol: id` a line), text (a symbol a line), SentencePiece.
+"""Reads Marian's vocabularies: YAML (`symbol: id`), text (one symbol a line), SentencePiece.
 
-YAML is read line by line: readers of all of YAML take `5` and `no` for something else than text,
+YAML is read line by line: full YAML parsers do not take `5` and `no` for text,
 and stop at characters that vocabularies have.
 """
 
@@ -20,8 +20,8 @@ ESCAPES = {
 def read_vocabulary(name: str, content: bytes, size: int) -> list[str]:
     """The symbols of a vocabulary in the order of their ids, `size` of them.
 
-    A model may have more rows than its file has symbols: the rest can never come from text and get
-    names of their own.
+    A model may have more rows than its file has symbols: the rest never occur in text and get
+    generated names.
     """
     if name.endswith(".spm"):
         symbols = _sentence_piece(name, content)
@@ -61,7 +61,7 @@ def _yaml(name: str, text: str) -> list[str]:
             raise UserError(f"{name}, line {number}: expected 'symbol: id', got {line[:60]!r}")
         place = int(id_)
         if place in ids:
-            raise UserError(f"{name}, line {number}: the id {place} is there twice")
+            raise UserError(f"{name}, line {number}: the id {place} occurs twice")
         ids[place] = _unquoted(symbol.strip(" "))
     if not ids or max(ids) != len(ids) - 1:
         gap = next((i for i in range(len(ids)) if i not in ids), 0)
@@ -94,7 +94,7 @@ def _lines(name: str, text: str) -> list[str]:
 
 
 def _sentence_piece(name: str, content: bytes) -> list[str]:
-    """The vocabulary of a model that Marian was given itself: ids are those of SentencePiece."""
+    """The vocabulary of a SentencePiece model that Marian used directly, with its ids."""
     processor = load_sentence_piece(content, name)
     return [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
 
@@ -103,6 +103,6 @@ def _checked(name: str, symbols: list[str]) -> list[str]:
     seen: set[str] = set()
     for symbol in symbols:
         if symbol in seen:
-            raise UserError(f"{name}: the symbol {symbol!r} is there twice")
+            raise UserError(f"{name}: the symbol {symbol!r} occurs twice")
         seen.add(symbol)
     return symbols

@@ -1,4 +1,4 @@
-"""What a path holds: a model of ours, or one of the foreign formats, and the importer for it."""
+"""Recognises what a path holds, a model of ours or a foreign format, and imports it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +47,7 @@ def check_output(path: Path, output: Path, to: str | None) -> None:
 
 
 def import_model(path: Path, config: ImportConfig) -> Imported:
-    """The model at `path`, whatever format it is in, for the system that is asked for."""
+    """Import the model at `path`, in whatever format, for the requested system."""
     imported = _import(path, config)
     origin = imported.origin.after(f"imported by concatmt {__version__}")
     imported = replace(imported, origin=origin)
@@ -62,7 +62,7 @@ def _import(path: Path, config: ImportConfig) -> Imported:
         _refuse(path, config, "source_dict", "target_dict")
         return import_hugging_face(path, config.positions, text)
     if is_own(path):
-        raise UserError(f"{path}: a model of concatmt already; give --to to export it")
+        raise UserError(f"{path}: already a model of concatmt; give --to to export it")
     if is_marian_model(path):
         _refuse(path, config, "source_dict", "target_dict", "positions")
         return import_marian(path, text)
@@ -77,22 +77,22 @@ def _import(path: Path, config: ImportConfig) -> Imported:
 
 
 def _refuse(path: Path, config: ImportConfig, *names: str) -> None:
-    """Options that this format has no use for."""
+    """Refuse options that do not apply to this format."""
     for name in names:
         if getattr(config, name) is not None:
             flag = name.replace("_", "-")
-            raise UserError(f"{path}: --{flag} has no meaning for a model of this format")
+            raise UserError(f"{path}: --{flag} does not apply to models of this format")
 
 
 def _for_system(imported: Imported, config: ImportConfig) -> Imported:
-    """The model for another system; one of single sentences becomes one of windows, untrained."""
+    """The model for another system; single sentences become windows, untrained."""
     assert config.system is not None
     system, old = parse_system(config.system), imported.model.config.system
     if system == old:
         return imported
     if system.sentences < old.sentences:
         raise UserError(
-            f"--system {config.system}: the model has windows of {old.sentences} sentences already"
+            f"--system {config.system}: the model already has windows of {old.sentences} sentences"
         )
     model = with_system(imported.model, system, config.separator, None)
     step = f"made ready for {system_name(system)}"

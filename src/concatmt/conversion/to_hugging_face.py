@@ -1,4 +1,4 @@
-"""Models without sentence positions become MarianMT directories of Hugging Face's transformers.
+"""Exports models without sentence positions to MarianMT directories of Hugging Face's transformers.
 
 There a model has token positions, post-norm blocks and SentencePiece text; systems with sentence
 positions, and other kinds of text, have no place and are refused by name. Ids are those of the
@@ -41,7 +41,7 @@ SIDES = ("source", "target")
 
 
 class Symbols:
-    """A vocabulary of ours in the order of transformers' ids."""
+    """One of our vocabularies in the order of transformers' ids."""
 
     def __init__(self, symbols: list[str], windows: bool, specials_first: bool) -> None:
         """Without `windows` the separator is left out.
@@ -110,7 +110,7 @@ def _check(model: Transformer, text: TextPipeline) -> None:
             " block; only base and sKtoK systems can be exported"
         )
     if architecture.norm != "post":
-        raise UserError(f"{name}: norm pre: MarianMT knows norms after a sublayer only")
+        raise UserError(f"{name}: norm pre: MarianMT only has norms after a sublayer")
     if architecture.embeddings == "separate":
         raise UserError(
             f"{name}: embeddings separate: MarianMT ties the output to the decoder's embeddings"
@@ -129,7 +129,7 @@ def _check(model: Transformer, text: TextPipeline) -> None:
 
 
 def _check_output(output: Path) -> None:
-    """Replace no folder but one that was exported from here."""
+    """Only replace a folder that was exported by concatmt."""
     if (output / CONFIG).is_file():
         config = read_json(output / CONFIG, "output folder")
         if not isinstance(config, dict) or SYSTEM not in config:
@@ -142,7 +142,7 @@ def _spm(codec: Codec) -> bytes:
 
 
 def _never_pads(model: Transformer) -> bool:
-    """Whether padding, whose row is zero, is kept out of every softmax by its bias."""
+    """Whether the bias keeps padding, whose row is zero, out of every softmax."""
     bias, row = model.output.bias, model.output.weight.detach()[PAD]
     return bias is not None and bias[PAD].item() == NEVER and not bool(row.any())
 
@@ -159,7 +159,7 @@ def _tensors(model: Transformer, source: Symbols, target: Symbols) -> dict[str, 
     if model.output.bias is not None:
         bias = model.output.bias.detach().clone()
     if _never_pads(model):
-        bias[PAD] = 0  # generate() takes it out of the softmax instead, as with OPUS-MT's models
+        bias[PAD] = 0  # generate() removes it from the softmax instead, as with OPUS-MT's models
     tensors["final_logits_bias"] = bias[target.order][None]
     for side, blocks in (("encoder", model.encoder), ("decoder", model.decoder)):
         for layer, block in enumerate(blocks):
@@ -170,7 +170,7 @@ def _tensors(model: Transformer, source: Symbols, target: Symbols) -> dict[str, 
                     tensors[f"model.{side}.layers.{layer}.{theirs}.{kind}"] = part
     positions = architecture.positions
     if (positions.first, positions.frequencies) != (0, "half"):
-        # Not what transformers computes, so it goes into the file.
+        # transformers computes others, so the table goes into the file.
         places = torch.arange(LONGEST) + positions.first
         table = sinusoid(places, architecture.dim, positions.frequencies)
         for side in ("encoder", "decoder"):
@@ -222,7 +222,7 @@ def _start(model: Transformer, target: Symbols) -> int:
 
 
 def _generation(model: Transformer, source: Symbols, target: Symbols) -> dict[str, Any]:
-    """As our search: beam 4, scores divided by lengths, and no `<unk>`."""
+    """Like our search: beam 4, scores divided by lengths, and no `<unk>`."""
     return {
         "num_beams": 4,
         "length_penalty": 1.0,

@@ -1,4 +1,4 @@
-"""What importers of foreign models have in common: tensors that each find their place, and rows.
+"""Shared by all importers: tensors that are each used once, and rows of foreign vocabularies.
 
 Does not know any foreign format.
 """
@@ -15,12 +15,12 @@ from concatmt.model.config import ModelConfig
 from concatmt.model.transformer import Transformer
 from concatmt.text.vocabulary import END, PAD, SEPARATOR, SPECIALS, UNK, Vocabulary
 
-# The bias of a symbol that must never come up. Not -inf: label smoothing averages over all symbols.
+# The bias of a symbol that must never be chosen. Not -inf: label smoothing averages all symbols.
 NEVER = -1e4
 
 
 class Weights:
-    """The tensors of a foreign model, each taken once."""
+    """The tensors of a foreign model, each used exactly once."""
 
     def __init__(self, tensors: Mapping[str, Tensor], origin: str) -> None:
         """`origin` names the file in messages."""
@@ -30,7 +30,7 @@ class Weights:
         return name in self.tensors
 
     def take(self, name: str) -> Tensor:
-        """Take a tensor out, in float32."""
+        """Take out a tensor, in float32."""
         if name not in self.tensors:
             raise self.refusal(f"the tensor {name!r} is missing")
         tensor = self.tensors.pop(name).float()
@@ -39,12 +39,12 @@ class Weights:
         return tensor
 
     def take_same(self, name: str, tensor: Tensor) -> None:
-        """Take a tensor out that must equal another, if it is there at all."""
+        """Take out a tensor that must equal another, if it exists."""
         if name in self.tensors and not torch.equal(self.take(name), tensor):
             raise self.refusal(f"the tensor {name!r} differs from the one that it is shared with")
 
     def finish(self, empty: re.Pattern[str] | None = None) -> None:
-        """Refuse tensors that found no place; those whose names match `empty` need none."""
+        """Refuse tensors that were not used, except those whose names match `empty`."""
         if left := [name for name in self.tensors if not (empty and empty.fullmatch(name))]:
             raise self.refusal(
                 f"{len(left)} tensors have no place here, the first is {min(left)!r}"
@@ -59,14 +59,14 @@ class Weights:
 class Rows:
     """A foreign vocabulary, and which of its rows become our special ones."""
 
-    symbols: Sequence[str]  # by their ids
+    symbols: Sequence[str]  # in the order of ids
     end: int
     unk: int
-    pad: int | None = None  # None: there is none; its row is zeros and never comes up
+    pad: int | None = None  # None: there is none; its row is zeros and it is never chosen
     separator: int | None = None  # None: there is none; its row starts as a copy of the end's
 
     def vocabulary(self) -> Vocabulary:
-        """Ours: the specials, then the others in their order."""
+        """Our vocabulary: the specials, then the others in their order."""
         return Vocabulary([*SPECIALS, *(self.symbols[i] for i in self._others())])
 
     def matrix(self, theirs: Tensor) -> Tensor:
@@ -77,7 +77,7 @@ class Rows:
         return ours
 
     def bias(self, theirs: Tensor, windows: bool) -> Tensor:
-        """The output bias (V,) in our order; without `windows` no separator ever comes up."""
+        """The output bias (V,) in our order; without `windows` the separator is never chosen."""
         ours = theirs[self._order()].clone()
         if self.pad is None:
             ours[PAD] = NEVER

@@ -1,6 +1,6 @@
-"""A model takes the weights of another that was made for another system, such as single sentences.
+"""Adapts a model to another system, such as one of single sentences to windows.
 
-Parameters of segments start as nothing, so that the function is the old one at first. Does not know
+Parameters of segments start at zero, so that the function does not change at first. Does not know
 where the weights come from or how models are trained.
 """
 
@@ -36,7 +36,7 @@ def with_system(
 
 @torch.no_grad()
 def take_weights(model: Transformer, other: Transformer, separator: Separator, name: str) -> None:
-    """Fill `model` with the weights of `other`; what that has not (segments) starts at zero.
+    """Fill `model` with the weights of `other`; what it lacks (segments) starts at zero.
 
     If the other model is one of single sentences and this one is not, the separator's rows start
     as the mean of all symbols, which says nothing, or as a copy of those of `<end>`, which says
@@ -67,7 +67,7 @@ def _start_separator(model: Transformer, how: Separator) -> None:
 
 
 def tables_of(model: Transformer) -> list[nn.Parameter]:
-    """The matrices with a row for each symbol; each once, where some are shared."""
+    """The matrices with a row for each symbol, without repeating shared ones."""
     output: nn.Linear = model.output
     tables = [model.source_embedding.weight, model.target_embedding.weight, output.weight]
     return list({id(table): cast("nn.Parameter", table) for table in tables}.values())

@@ -1,4 +1,4 @@
-"""Attention weights of a teacher-forced pass, recomputed from what the blocks compute with.
+"""Recomputes the attention weights of a teacher-forced pass from the blocks' queries and keys.
 
 Shapes: B windows, H heads, Q queries, S keys.
 """
@@ -23,7 +23,7 @@ KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 def attention_weights(
     model: Transformer, batch: WindowBatch, kinds: Sequence[Kind] = KINDS, layer: int | None = None
 ) -> Iterator[tuple[Kind, int, Tensor]]:
-    """Kind, layer (from 1) and weights (B, H, Q, S) of every attention that is asked for."""
+    """Kind, layer (from 1) and weights (B, H, Q, S) of every requested attention."""
     with _observed(model) as looks:
         model(batch)
     for kind, number, queries, keys, view in looks:
@@ -47,7 +47,7 @@ Look = tuple[Kind, int, Tensor, Tensor, View]  # kind, layer, queries, keys
 
 @contextmanager
 def _observed(model: Transformer) -> Iterator[list[Look]]:
-    """A list that fills with what every attention of the model computes with."""
+    """A list that records the inputs of every attention of the model."""
     looks: list[Look] = []
     observed = []
 

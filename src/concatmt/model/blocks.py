@@ -20,15 +20,15 @@ from concatmt.model.packing import Packing
 from concatmt.model.views import Rotation, View
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, tokens, D / H)
-Store = Callable[[Tensor, Tensor], KeysValues]  # new keys and values -> all to look at
-# Is shown queries, keys and how the one look at the other, whenever attention is computed.
+Store = Callable[[Tensor, Tensor], KeysValues]  # new keys and values -> all that can be attended to
+# Called with queries, keys and their view whenever attention is computed.
 Observer = Callable[[Tensor, Tensor, View], None]
 
 
 class Attention(nn.Module):
     """Multi-head attention. Subclasses say how queries, keys and values are made.
 
-    What it returns still has to go through its output layer, which adds it to the residual.
+    The result still has to go through the output layer, which adds it to the residual.
     Starting values are fairseq's: Xavier-uniform, for queries, keys and values with a gain of
     1/sqrt(2).
     """
@@ -48,7 +48,7 @@ class Attention(nn.Module):
         return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
 
     def attend(self, q: Tensor, kv: KeysValues, view: View) -> Tensor:
-        """(B, H, T, D / H) -> (B, T, D); queries and keys are turned already."""
+        """(B, H, T, D / H) -> (B, T, D); queries and keys are already rotated."""
         if self.observer is not None:
             self.observer(q, kv[0], view)
         mask = view.mask
@@ -68,7 +68,7 @@ class Attention(nn.Module):
 
 
 def _by_products(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """(B, H, Q, D / H): attention in three steps, for few queries faster than the fused kernel."""
+    """(B, H, Q, D / H): attention in three steps, faster than the fused kernel for few queries."""
     scores = torch.matmul(q, k.transpose(2, 3))
     scale = q.shape[3] ** -0.5
     scores = scores.mul_(scale) if mask is None else torch.add(mask, scores, alpha=scale)
@@ -87,7 +87,7 @@ def _in_bfloat16(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float)
 
 
 def _causal(q: Tensor, k: Tensor) -> Tensor:
-    """(Q, S) -inf for keys after the query's own place, else 0."""
+    """(Q, S) -inf for keys after the query's position, else 0."""
     size = q.shape[2], k.shape[2]
     return torch.full(size, float("-inf"), dtype=q.dtype, device=q.device).triu(1)
 
@@ -105,7 +105,7 @@ class SelfAttention(Attention):
         return self.attend(q, (k, v) if store is None else store(k, v), view)
 
     def remember(self, x: Tensor, rotation: Rotation | None, store: Store) -> None:
-        """Only add keys and values to a cache: nothing is asked of these tokens."""
+        """Only add keys and values to a cache; no output is needed for these tokens."""
         _, k, v = self._parts(x, rotation)
         store(k, v)
 
@@ -115,7 +115,7 @@ class SelfAttention(Attention):
 
 
 class CrossAttention(Attention):
-    """The decoder's look at the source; keys and values are made once for a window."""
+    """Attention to the source; keys and values are computed once per window."""
 
     def __init__(self, dim: int, heads: int, dropout: float) -> None:
         super().__init__(dim, heads, dropout)
@@ -134,7 +134,7 @@ class CrossAttention(Attention):
 
 
 class Block(nn.Module):
-    """What encoder and decoder blocks have in common: feed-forward, residuals and norms."""
+    """Shared by encoder and decoder blocks: feed-forward, residuals and norms."""
 
     def __init__(self, architecture: Architecture, stack: StackConfig) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ class DecoderBlock(Block):
         return self.feed_forward(x)
 
     def remember(self, x: Tensor, rotation: Rotation | None, store: Store) -> None:
-        """Only add keys and values to a cache, as the last block may for a prefix."""
+        """Only add keys and values to a cache: all that a prefix needs of the last block."""
         y = self.self_attention_norm(x) if self.pre_norm else x
         self.self_attention.remember(y, rotation, store)
 
@@ -218,7 +218,7 @@ def _norm(architecture: Architecture) -> nn.LayerNorm:
 
 
 def _projections(dim: int, parts: int) -> Linear:
-    """Several projections of one input side by side, each with starting values of its own."""
+    """Several projections of one input side by side, each initialised on its own."""
     linear = Linear(dim, parts * dim)
     for part in linear.weight.chunk(parts):
         nn.init.xavier_uniform_(part, gain=1 / math.sqrt(2))

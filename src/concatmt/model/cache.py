@@ -1,8 +1,8 @@
-"""Self-attention keys and values of what a decoder has seen, for decoding step by step.
+"""The decoder's cache of self-attention keys and values, for decoding step by step.
 
-Columns are appended; which hypothesis a column belongs to is the caller's knowledge (the `visible`
-mask of `Transformer.decode`), so nothing is copied when a beam is reordered. Now and then the
-caller may throw out columns that nobody will see, or give rows to other windows.
+Columns are appended; which hypothesis a column belongs to is known to the caller (the `visible`
+mask of `Transformer.decode`), so nothing is copied when a beam is reordered. The caller may
+occasionally drop columns that nobody will see, or give rows to other windows.
 """
 
 import math
@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 class Slabs:
-    """Memory for slabs, lent to one cache after the other: fresh pages cost time."""
+    """Memory for slabs, lent to one cache after another, as allocating takes time."""
 
     def __init__(self) -> None:
         self._free: list[Tensor] = []
@@ -30,12 +30,12 @@ class Slabs:
             ]
             if fitting:
                 return self._free.pop(min(fitting, key=lambda i: len(self._free[i])))
-            # One that is too small makes way: there are never more than were lent at once.
+            # Drop one that is too small: there are never more than were lent at once.
             self._free = self._free[1:]
         return like.new_empty(size)
 
     def take_back(self, buffer: Tensor) -> None:
-        """Nothing may use it any more."""
+        """Take back a buffer that nothing uses any more."""
         with self._lock:
             self._free.append(buffer)
 
@@ -52,7 +52,7 @@ class Cache:
         self._lender = slabs or Slabs()
 
     def release(self) -> None:
-        """Give the memory back; the cache is empty then."""
+        """Release the memory and empty the cache."""
         self.length = 0
         for layer in range(len(self._slabs)):
             self._replace(layer, None, None)
@@ -80,11 +80,11 @@ class Cache:
                 self._select(layer, slab, rows)
 
     def put(self, rows: Tensor, other: "Cache") -> None:
-        """Let the rows of `other` take the place of `rows`; columns that it lacks hold anything."""
+        """Replace `rows` by the rows of `other`; columns that it lacks have any content."""
         for layer, theirs in enumerate(other._slabs):
             assert theirs is not None
             slab = self._room(layer, theirs[0], self.length, other.length)
-            # Nobody will see these columns in the other rows, but they must be numbers.
+            # These columns are never seen in the other rows, but they must be finite numbers.
             slab[:, :, :, self.length : other.length] = 0
             columns = slab[:, :, :, : other.length]
             columns.index_copy_(1, rows, theirs[:, :, :, : other.length])
@@ -107,7 +107,7 @@ class Cache:
         self._replace(layer, buffer, fresh)
 
     def _room(self, layer: int, like: Tensor, start: int, end: int) -> Tensor:
-        """The slab of `layer`, with room for `end` columns; where there is none, for such keys."""
+        """The slab of `layer` with room for `end` columns; a new one fits keys such as `like`."""
         slab = self._slabs[layer]
         if slab is not None and slab.shape[3] >= end:
             return slab

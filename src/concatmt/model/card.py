@@ -1,8 +1,8 @@
-"""Model cards: `README.md` of a model directory, and the record that is handed on.
+"""Model cards: writes the `README.md` of a model directory and the record of its origin.
 
 `origin.json` says where the weights come from, under which licence, and what was done to them; each
 conversion or training adds a step to it. The readme and the licence of the original are kept beside
-it as `ORIGINAL-*`. Does not know formats of others or how models are trained.
+it as `ORIGINAL-*`. Does not know foreign formats or how models are trained.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from concatmt.model.systems import system_name
 from concatmt.settings import Settings, parse_settings
 
 CARD, ORIGIN = "README.md", "origin.json"
-CARRIED = "ORIGINAL-"  # begins the names of files that came with the original
+CARRIED = "ORIGINAL-"  # prefix of files that came with the original
 UNTRAINED = (
     "the model was never trained on windows of sentences: the number of sentences is right, their"
     " content suffers, a little in --mode prefix, badly in redecode; train it on documents, or"
@@ -41,7 +41,7 @@ class Origin(Settings):
 
 
 def read_origin(folder: Path) -> Origin | None:
-    """The record of a model directory; None if it has none, as models trained from nothing."""
+    """The record of a model directory; None if it has none, like models trained from scratch."""
     path = folder / ORIGIN
     if not path.is_file():
         return None
@@ -58,7 +58,7 @@ def write_card(
 ) -> None:
     """Write the card and the record into a model directory.
 
-    facts: what else a reader should know, such as data and recipe; figures: what was measured.
+    facts: what else a reader should know, such as data and recipe; figures: measurements.
     """
     write_json(folder / ORIGIN, origin.model_dump(mode="json"))
     write_text(folder / CARD, card_text(languages, config, origin, facts, figures or {}))

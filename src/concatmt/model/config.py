@@ -1,4 +1,4 @@
-"""Settings of a model: its architecture, its system, and what it takes from the training data.
+"""Settings of a model: architecture, system, and values from the training data.
 
 Knows which combinations are possible. Does not know names of systems (systems.py) or weights.
 """
@@ -43,7 +43,7 @@ class StackConfig(Settings):
 class Architecture(Settings):
     """Sizes and regularisation; the defaults are the paper's (appendix B).
 
-    What pretrained models do otherwise (Marian's: swish, positions from 0, an output bias, a zero
+    What pretrained models do differently (Marian's: swish, positions from 0, an output bias, a zero
     vector as first decoder input) is configuration too.
     """
 
@@ -52,7 +52,7 @@ class Architecture(Settings):
     decoder: StackConfig = StackConfig()
     norm: Literal["post", "pre"] = "post"
     embeddings: Literal["separate", "decoder-tied", "shared"] = "shared"
-    dropout: Probability = 0.3  # of embeddings and of what every sublayer adds
+    dropout: Probability = 0.3  # of embeddings and sublayers
     attention_dropout: Probability = 0.0
     activation_dropout: Probability = 0.0
     activation: Literal["relu", "swish"] = "relu"  # of the feed-forward layers
@@ -89,7 +89,7 @@ SIZES = {
 
 
 class ModelConfig(Settings):
-    """Everything that decides what a model computes, apart from its weights."""
+    """Everything that decides what a model computes, except its weights."""
 
     architecture: Architecture = Architecture()
     system: SystemConfig
@@ -130,9 +130,9 @@ def window_problem(encoding: EncodingConfig, sentences: int, dim: int | None) ->
 
 
 def check_window(config: ModelConfig, sentences: int) -> None:
-    """Refuse windows of more sentences than the model was made for."""
+    """Refuse windows of more sentences than the model was trained for."""
     if sentences > config.system.sentences:
         raise UserError(
-            f"windows of {sentences} sentences: the model was made for at most"
+            f"windows of {sentences} sentences: the model was trained for at most"
             f" {config.system.sentences}; use fewer, or another model"
         )

@@ -1,8 +1,8 @@
-"""Model directories: weights and configuration on disk, checked when they are read.
+"""Model directories: writes weights and configuration, and checks them when reading.
 
 `config.json` carries the version of the format, the package's version and hashes, so that a file
 that is newer, truncated or altered is refused. The text pipeline writes its own files beside these
-two. Does not know what those are.
+two. Does not know what is in those.
 """
 
 import errno
@@ -33,7 +33,7 @@ TEXT = "text"  # the folder of the text pipeline
 def save_model(
     folder: Path, model: Transformer, write_text: Callable[[Path], None] | None = None
 ) -> None:
-    """Write a model directory at once or not at all; `write_text` adds the files of the text."""
+    """Write a model directory atomically; `write_text` adds the files of the text."""
     with atomic_folder(folder, marker=CONFIG) as temporary:
         if write_text is not None:
             write_text(temporary)
@@ -66,14 +66,14 @@ def write_weights(path: Path, model: Transformer) -> None:
 def save_tensors(
     path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:
-    """Write tensors to a safetensors file; failing to write is an OSError, as for other files."""
+    """Write tensors to a safetensors file; a failed write is an OSError, as for other files."""
     path.touch()
     mode = path.stat().st_mode
     try:
         save_file(tensors, path, metadata)
     except SafetensorError as error:
         raise OSError(errno.EIO, str(error), str(path)) from error
-    path.chmod(mode)  # safetensors makes files that their owner alone may read
+    path.chmod(mode)  # safetensors makes files that only their owner may read
 
 
 def load_model(folder: Path) -> Transformer:
@@ -87,7 +87,7 @@ def load_model(folder: Path) -> Transformer:
         raise UserError(f"{weights}: truncated or altered: its hash is not the one in {CONFIG}")
     _check_text(folder, manifest.get("text_sha256", {}))
     _check_layers(weights, config)
-    # Without memory until the tensors are there: sizes that do not fit them cost nothing.
+    # Allocate no memory before the tensors are read: wrong sizes cost nothing.
     with torch.device("meta"):
         model = Transformer(config)
     load_weights(weights, model)
@@ -95,7 +95,7 @@ def load_model(folder: Path) -> Transformer:
 
 
 def _check_text(folder: Path, hashes: dict[str, str]) -> None:
-    """Directories of earlier versions have no hashes of their text."""
+    """Check the text's files; directories of earlier versions have no hashes of them."""
     for name, expected in hashes.items():
         path = folder / name
         if not path.is_file():
@@ -105,7 +105,7 @@ def _check_text(folder: Path, hashes: dict[str, str]) -> None:
 
 
 def _check_layers(path: Path, config: ModelConfig) -> None:
-    """Refuse a configuration of more layers than there are tensors, before a model is built."""
+    """Refuse a configuration with more layers than tensors before building the model."""
     try:
         with safe_open(path, framework="pt") as file:
             count = len(list(file.keys()))
@@ -122,7 +122,7 @@ def load_config(folder: Path) -> ModelConfig:
 
 
 def load_weights(path: Path, model: Transformer) -> None:
-    """Put the tensors of a safetensors file into `model`; they must be exactly the model's."""
+    """Load a safetensors file into `model`; the tensors must be exactly the model's."""
     try:
         tensors = load_file(path)
     except SafetensorError as error:
@@ -139,7 +139,7 @@ def load_weights(path: Path, model: Transformer) -> None:
         if not bool(tensors[name].isfinite().all()):
             raise UserError(f"{path}: the tensor {name!r} has values that are not finite")
     if unknown := sorted(tensors.keys() - parameters.keys()):
-        raise UserError(f"{path}: has a tensor {unknown[0]!r} that the model has not")
+        raise UserError(f"{path}: has a tensor {unknown[0]!r} that the model lacks")
     model.load_state_dict(tensors, strict=False, assign=True)
     model.tie()
 
@@ -152,7 +152,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise UserError(f"{folder}: no such model directory")
     manifest = read_json(path, "model directory")
     if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
-        raise UserError(f"{path}: not the configuration of a model: it states no format")
+        raise UserError(f"{path}: not the configuration of a model: it has no format")
     if manifest["format"] > FORMAT:
         raise UserError(
             f"{path}: format {manifest['format']}, written by concatmt"
@@ -161,7 +161,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         )
     stated = manifest.pop("config_sha256", None)
     if stated != _hash(manifest) or not {"model", "weights_sha256"} <= manifest.keys():
-        raise UserError(f"{path}: altered since it was written: its own hash does not fit")
+        raise UserError(f"{path}: altered since it was written: its hash does not match")
     return manifest
 
 

@@ -1,4 +1,4 @@
-"""Dropout whose masks are cheap on a CPU.
+"""Dropout with cheap masks on a CPU.
 
 PyTorch draws one Bernoulli number per element there, which takes longer than the arithmetic around
 it, and keeps a mask of floats for the backward pass. Here 16 random bits decide an element, and one
@@ -50,7 +50,7 @@ class _Dropout(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, residual: Tensor | None, dropped: int) -> Tensor:
         keep = _keep(x, dropped)
         ctx.save_for_backward(keep)
-        ctx.scale = LEVELS / (LEVELS - dropped)  # of the probability that the bits really have
+        ctx.scale = LEVELS / (LEVELS - dropped)  # with the exact probability of the bits
         ctx.has_residual = residual is not None
         factors = keep.to(x.dtype)
         if residual is None:

@@ -1,6 +1,6 @@
-"""Linear layers with what blocks do right after them, and the activations there are.
+"""Linear layers fused with what blocks do next, and the activations.
 
-`Kernel` is what a block asks of its layers. Training uses `Linear`; decoding has kernels of its
+`Kernel` is the interface that blocks use. Training uses `Linear`; decoding has kernels of its
 own, in float32 and int8.
 """
 
@@ -30,7 +30,7 @@ ACTIVATIONS: dict[str, Activation] = {"relu": _relu, "swish": _swish}
 
 
 class Kernel(Protocol):
-    """A linear layer y = x W' + b with what a block does right after it."""
+    """A linear layer y = x W' + b with the operation that follows it in a block."""
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., in) -> (..., out)"""
@@ -38,7 +38,7 @@ class Kernel(Protocol):
     def activated(self, x: Tensor, activation: str) -> Tensor:
         """(..., in) -> (all rows, out): the activation of y.
 
-        Without the bias, if that was left to the kernel after it, which then adds its effect.
+        Without the bias, if that was folded into the next kernel.
         """
 
     def onto(self, residual: Tensor, x: Tensor, p: float) -> Tensor:
@@ -54,7 +54,7 @@ class Linear(nn.Linear):
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
         """(..., in) -> (all rows, out): the activation of y."""
-        # Flat, because autograd pays for changes in place of a view with several copies.
+        # Flat, because autograd copies a view several times if it is changed in place.
         return ACTIVATIONS[activation](self(x.flatten(0, -2)))
 
     def onto(self, residual: Tensor, x: Tensor, p: float) -> Tensor:

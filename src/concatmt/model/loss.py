@@ -21,7 +21,7 @@ from concatmt.settings import Settings
 from concatmt.text.vocabulary import PAD, SEPARATOR
 
 CHUNK_ELEMENTS = 1 << 23  # logits at a time: 32 MB in float32
-CACHED_ELEMENTS = 1 << 18  # of those, what a core's cache holds between one pass and the next
+CACHED_ELEMENTS = 1 << 18  # of those, as many as stay in a core's cache between passes
 
 
 class LossConfig(Settings):
@@ -34,11 +34,11 @@ class LossConfig(Settings):
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The layer that makes logits of hidden states."""
+    """The output layer, from hidden states to logits."""
 
     weight: Tensor  # (V, D)
     bias: Tensor | None = None  # (V,)
-    fixed_padding: bool = False  # whether the row of padding is left as it is
+    fixed_padding: bool = False  # whether the row of padding is frozen
     # (D + 1,) the separator's row and bias, where the rest of a frozen layer is not trained.
     separator: Tensor | None = None
 
@@ -57,9 +57,9 @@ class Loss:
     """The loss of a batch. Sums, so that batches and processes can be added up."""
 
     total: Tensor  # weighted sum of label-smoothed token losses, with gradient
-    normaliser: Tensor  # what to divide it by, after adding up
+    normaliser: Tensor  # to divide it by, after adding up
     current: Part
-    context: Part  # of the context tokens that were computed: none of those with weight 0
+    context: Part  # of the context tokens that got logits, so none with weight 0
 
     @property
     def mean(self) -> Tensor:
@@ -93,8 +93,8 @@ def window_loss(
     hidden: (B, T, D); output: (V, D), the projection's weight; bias: (V,), the projection's, if it
     has one; weights: (B, T) from `discount_weights`, or any others that are 0 on padding. Tokens of
     weight 0 get no logits, unless `everything` asks for their (unweighted) losses too, as in
-    validation. `dense`: no real token has weight 0, so that a device need not be asked how many
-    count. `fixed_padding`: the row of padding gets no gradient, for it is the zero vector that
+    validation. `dense`: no real token has weight 0, so that the device need not report how many
+    count. `fixed_padding`: the row of padding gets no gradient, as it is the zero vector that
     a decoder starts with. A frozen `output` costs no gradient; `separator` (D + 1,) gets that of
     its row for the separator, and of its bias.
     """
@@ -173,8 +173,8 @@ def _part(losses: Tensor, nll: Tensor, selected: Tensor) -> Part:
 class _FusedLoss(torch.autograd.Function):
     """hidden (R, D), output (V, D), bias (V,) -> weighted sum, token losses and nll (N,).
 
-    `rows` (N,) are the rows of hidden that count. The gradients are made along with the logits of
-    each chunk and wait, unscaled, for the backward pass.
+    `rows` (N,) are the rows of hidden that count. The gradients are computed with the logits of
+    each chunk and kept, unscaled, for the backward pass.
     """
 
     @staticmethod
@@ -257,14 +257,14 @@ class _Products:
         self.matrix, self.sums = matrix, sums
         self.onednn = products.by_onednn(matrix)
         if self.onednn:
-            # Its first factor would be transposed in memory: better the small one, (N, D).
+            # BLAS would transpose its first factor in memory: make that the small one, (N, D).
             self.sums = None if sums is None else sums.view(sums.shape[1], -1)
         else:
-            # One buffer for all chunks: fresh pages would cost more than the arithmetic.
+            # One buffer for all chunks: allocating would cost more than the arithmetic.
             self.buffer = matrix.new_empty(rows, len(matrix))
 
     def logits(self, inputs: Tensor) -> Tensor:
-        """(N, D) -> (N, V), in memory that is used again."""
+        """(N, D) -> (N, V), in reused memory."""
         if self.onednn:
             return products.multiply(inputs, self.matrix)
         return torch.mm(inputs, self.matrix.t(), out=self.buffer[: len(inputs)])
@@ -276,7 +276,7 @@ class _Products:
         return torch.mm(slopes, self.matrix)
 
     def add(self, slopes: Tensor, inputs: Tensor) -> None:
-        """Add what a chunk gives to the gradient of the matrix."""
+        """Add a chunk's contribution to the gradient of the matrix."""
         if self.sums is None:
             return
         if self.onednn:
@@ -287,14 +287,14 @@ class _Products:
             self.sums += torch.mm(slopes.t(), inputs)
 
     def gradient(self) -> Tensor | None:
-        """(V, D) of the matrix, if it was asked for."""
+        """(V, D) of the matrix, if requested."""
         if self.sums is None or not self.onednn:
             return self.sums
         return self.sums.t().contiguous()
 
 
 def _rows_at_once(logits: Tensor) -> int:
-    """How many rows a CPU keeps in its cache from one pass over them to the next; else all."""
+    """How many rows stay in a CPU's cache between passes; on a device, all."""
     rows, size = logits.shape
     return max(1, CACHED_ELEMENTS // size if logits.device.type == "cpu" else rows)
 

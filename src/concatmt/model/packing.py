@@ -1,6 +1,6 @@
-"""Windows of different lengths one after the other in one row, so that no padding is computed.
+"""Packs windows of different lengths into one row, so that no padding is computed.
 
-All layers but attention look at single tokens and need not know. Attention runs window by window.
+Only attention has to know, as all other layers see single tokens. It runs window by window.
 For inference: there is no dropout. Does not know what the tokens are.
 """
 
@@ -18,15 +18,15 @@ MOST_SCORES = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Which queries look at which keys: those of each window at those of the same window."""
+    """Which queries see which keys: those of the same window."""
 
-    queries: Sequence[int]  # of each window, in the order in which they stand in the row
+    queries: Sequence[int]  # number in each window, in the order of the row
     keys: Sequence[int]
     masks: Sequence[Tensor] | None = None  # (queries, keys) each, added to the scores; None: all
 
     @classmethod
     def in_order(cls, lengths: Sequence[int], like: Tensor) -> "Packing":
-        """Each token looks at those up to itself; `like`: any tensor of the model."""
+        """Each token sees those up to itself; `like`: any tensor of the model."""
         longest = max(lengths)
         order = torch.ones(longest, longest, dtype=torch.bool, device=like.device).tril()
         mask = additive(order, like.dtype)
@@ -39,9 +39,9 @@ class Packing:
         PyTorch's fused attention.
         """
         scale = q.shape[3] ** -0.5
-        # Without masks what the scores are added to does not count.
+        # Without masks, the tensor that scores are added to is multiplied by 0.
         factor, masks = (1, self.masks) if self.masks else (0, [q.new_empty(())] * len(self.keys))
-        # Token by token in memory, as the layer after it wants them.
+        # Token by token in memory, as the next layer needs it.
         attended = q.new_empty(q.shape[2], q.shape[1], q.shape[3]).transpose(0, 1)
         parts = zip(
             torch.split(q[0], list(self.queries), dim=1),
@@ -69,7 +69,7 @@ def additive(visible: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def real_tokens(lengths: Sequence[int], device: torch.device) -> Tensor:
-    """(B, T) bool: true on the first tokens of each row, so many as its length."""
+    """(B, T) bool: true on the first tokens of each row, up to its length."""
     longest = torch.arange(max(lengths), device=device)
     return longest < torch.tensor(lengths, device=device)[:, None]
 

@@ -1,7 +1,7 @@
-"""Who multiplies float32 matrices on the CPU: PyTorch's BLAS (MKL on x86) or oneDNN.
+"""Chooses the library that multiplies float32 matrices on the CPU: BLAS (MKL on x86) or oneDNN.
 
-PyTorch takes MKL, which is half as fast as oneDNN on some processors of other makers than Intel.
-Which is faster here is measured once a machine and kept in the user's cache directory. Both are in
+PyTorch uses MKL, which is half as fast as oneDNN on some processors not made by Intel.
+The faster one is measured once per machine and kept in the user's cache directory. Both are in
 PyTorch. Knows processors, not models.
 """
 
@@ -29,15 +29,15 @@ MEASURED = "products.json"
 # Rows, inputs and outputs: a step of a beam search, many tokens at once, the output layer.
 SHAPES = ((64, 512, 2048), (512, 256, 1024), (128, 512, 4096))
 ROUNDS = 5
-MARGIN = 1.05  # how many times as fast oneDNN must be to be taken instead of the default
-PACK_ROWS = 256  # for which weights are stored; from 4 rows on oneDNN stores them alike
+MARGIN = 1.05  # how many times as fast oneDNN must be to replace the default
+PACK_ROWS = 256  # rows to pack weights for; oneDNN packs them alike from 4 rows on
 
 _fixed: Library | None = None  # by `using`
 _known: dict[int, Library] = {}  # by number of threads
 
 
 def library(threads: int | None = None) -> Library:
-    """Who multiplies here with so many threads, by default those that PyTorch uses now."""
+    """The library for this many threads, by default as many as PyTorch uses now."""
     if _fixed is not None:
         return _fixed
     wish = os.environ.get(VARIABLE, "auto")
@@ -56,7 +56,7 @@ def library(threads: int | None = None) -> Library:
 
 
 def described() -> str:
-    """What was chosen so far in this process, and why, for people."""
+    """What was chosen so far in this process, and why, as text."""
     chosen = {_fixed} if _fixed else set(_known.values())
     wish = os.environ.get(VARIABLE, "auto")
     if not chosen and wish != "auto":
@@ -67,7 +67,7 @@ def described() -> str:
 
 @cache
 def has_onednn() -> bool:
-    """Whether this PyTorch can multiply by oneDNN, which is then made safe to use."""
+    """Whether this PyTorch can multiply by oneDNN; makes it safe to use."""
     avoid_missing_tiles()
     available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     return available and hasattr(torch.ops.mkldnn, "_linear_pointwise")
@@ -75,7 +75,7 @@ def has_onednn() -> bool:
 
 @contextmanager
 def using(name: Library) -> Iterator[None]:
-    """Let this library multiply, for a while."""
+    """Use this library inside the block."""
     global _fixed
     before, _fixed = _fixed, name
     try:
@@ -119,7 +119,7 @@ def multiply_onto(residual: Tensor, x: Tensor, weight: Tensor, bias: Tensor | No
 
 
 def packed(weight: Tensor) -> Tensor:
-    """A weight (out, in) in the order in which oneDNN reads it, for `multiply` alone."""
+    """A weight (out, in) packed for oneDNN, only for `multiply`."""
     y: Tensor = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), PACK_ROWS)
     return y
 
@@ -150,14 +150,15 @@ class _Linear(torch.autograd.Function):
 
 def inner(x: Tensor, slopes: Tensor) -> Tensor:
     """(N, in), (N, out) -> (out, in) slopes' x by oneDNN."""
-    # Its first factor is transposed in memory before: the smaller one, and the result instead.
+    # oneDNN transposes the first factor in memory: make it the smaller one, and transpose the
+    # result.
     if x.shape[1] < slopes.shape[1]:
         return multiply(x.t(), slopes.t()).t().contiguous()
     return multiply(slopes.t(), x.t())
 
 
 def _measured(threads: int) -> Library:
-    """The faster one, and remember it."""
+    """Measure and remember the faster library."""
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -171,7 +172,7 @@ def _measured(threads: int) -> Library:
 
 @torch.inference_mode()
 def _times_as_fast() -> float:
-    """How many times as fast as BLAS oneDNN is; the best rounds count, whatever else runs."""
+    """How many times as fast as BLAS oneDNN is; takes the best rounds, as others may compute."""
     generator = torch.Generator().manual_seed(1)
     sums = [0.0, 0.0]
     for rows, inputs, outputs in SHAPES:
@@ -188,7 +189,7 @@ def _times_as_fast() -> float:
 
 
 def cache_folder() -> Path:
-    """Of this user."""
+    """The cache folder of this user."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "concatmt"
 
@@ -203,12 +204,12 @@ def _key(threads: int) -> str:
 
 
 def _entries() -> dict[str, Any]:
-    """What the file of earlier measurements says; one that is damaged counts as empty."""
+    """Earlier measurements; a damaged file counts as empty."""
     try:
         if not _file().is_file():
             return {}
         entries = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError, RuntimeError):  # the last: there is no home
+    except (OSError, ValueError, RuntimeError):  # the last: no home folder
         return {}
     return entries if isinstance(entries, dict) else {}
 
@@ -220,8 +221,8 @@ def _recalled(threads: int) -> Library | None:
 
 
 def _remember(threads: int, name: Library, ratio: float) -> None:
-    """Keep a measurement. The file is replaced in one go, so of two processes one is forgotten."""
+    """Keep a measurement. The file is replaced atomically; one of two processes may lose."""
     entry = {"library": name, "onednn_times_as_fast": round(ratio, 2)}
-    with suppress(OSError, UserError, RuntimeError):  # then it is measured again next time
+    with suppress(OSError, UserError, RuntimeError):  # else it is measured again next time
         _file().parent.mkdir(parents=True, exist_ok=True)
         write_json(_file(), _entries() | {_key(threads): entry})

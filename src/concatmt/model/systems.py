@@ -1,4 +1,4 @@
-"""Names of systems in the paper's notation: parsed into a configuration and printed from one.
+"""Parses names of systems in the paper's notation, and prints them.
 
 `base`, `s4to4`, `s3to3+cd`, `s4to4+cd+shift+pers`, `s4to4+cd+1hot+pers+pse`. A number after a part
 replaces its default: `cd0.1`, `shift21`, `pse128`. Does not know sizes or vocabularies.
@@ -20,7 +20,7 @@ PART = re.compile(r"(\d?[a-z]+)(\d+(?:\.\d+)?)?")
 
 
 def parse_system(name: str) -> SystemConfig:
-    """The configuration that `name` stands for. The parts may stand in any order."""
+    """The configuration of a system's name. The parts may be in any order."""
     window, *parts = name.strip().lower().split("+")
     tree: dict[str, Any] = {"sentences": _sentences(name, window), "encoding": {}}
     seen: dict[str, str] = {}
@@ -59,13 +59,13 @@ def _sentences(name: str, window: str) -> int:
         raise UserError(f"system {name!r}: starts with {window!r}; write base or sKtoK, as s4to4")
     if match[1] != match[2]:
         raise UserError(
-            f"system {name!r}: as many sentences go out as come in; write s{match[1]}to{match[1]}"
+            f"system {name!r}: returns as many sentences as it takes; write s{match[1]}to{match[1]}"
         )
     return int(match[1])
 
 
 def _read_part(name: str, part: str, tree: dict[str, Any]) -> str:
-    """Put what `part` says into `tree`; return the role that it plays."""
+    """Put the setting of `part` into `tree`; return its role."""
     notations = {
         encoding.notation: kind for kind, encoding in ENCODINGS.items() if encoding.notation
     }

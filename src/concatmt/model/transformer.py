@@ -26,14 +26,14 @@ from concatmt.model.packing import Packing, additive, real_tokens, unpack
 from concatmt.model.views import Mask, Place, Rotation, View, Where, with_bias
 from concatmt.text.vocabulary import PAD
 
-TRIM_SHARE = 0.75  # of the source tokens that there is room for, below which it is made less
+TRIM_SHARE = 0.75  # of the source tokens with room; below this the room is reduced
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """The source windows as the decoder sees them. All hypotheses of a window share one row."""
 
-    # Of the cross-attention in every decoder block; if it has a bias by places, then also t and k
+    # Of the cross-attention in every decoder block; with a bias by position also t and k
     # of the source tokens, as the keys and values of one more layer, (B, 1, tokens, 1) each.
     layers: tuple[KeysValues, ...]
     mask: Mask  # (B, 1, 1, S)
@@ -51,7 +51,7 @@ class Memory:
         return Memory(layers, mask, self.sentences[rows])
 
     def put(self, rows: Tensor, other: "Memory") -> "Memory":
-        """Let the rows of `other` take the place of `rows`, in the same tensors if they fit."""
+        """Replace `rows` by the rows of `other`, in the same tensors if they fit."""
         own, theirs = (memory.layers[0][0].shape[2] for memory in (self, other))
         width, layers = max(own, theirs), self.layers
         if width > own:
@@ -59,10 +59,10 @@ class Memory:
             layers = tuple((F.pad(keys, room), F.pad(values, room)) for keys, values in layers)
         for into, new in zip(layers, other.layers, strict=True):
             for place, values in zip(into, new, strict=True):
-                # What stands behind is hidden by the mask.
+                # Anything further right is hidden by the mask.
                 place[:, :, :theirs].index_copy_(0, rows, values)
         mask = self._wide_mask(width).index_copy(0, rows, other._wide_mask(width))
-        # When the longest row has gone it is narrower; not at once, for to widen it means a copy.
+        # Narrower once the longest row is gone, but not at once, as widening means a copy.
         longest = int((mask == 0).sum(dim=3).max())
         width = longest if longest < TRIM_SHARE * width else width
         layers = tuple((keys[:, :, :width], values[:, :, :width]) for keys, values in layers)
@@ -71,7 +71,7 @@ class Memory:
         )
 
     def _wide_mask(self, width: int) -> Tensor:
-        """A mask that says where in so many columns the source tokens are."""
+        """The mask of the source tokens, widened to `width` columns."""
         keys, mask = self.layers[0][0], self.mask
         if mask is None:
             mask = keys.new_zeros(len(keys), 1, 1, keys.shape[2])
@@ -81,21 +81,21 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class PackedMemory:
-    """Source windows one after the other in one row, without padding."""
+    """Source windows packed into one row, without padding."""
 
     layers: tuple[KeysValues, ...]  # each (1, H, all tokens, D / H)
     lengths: list[int]
     sentences: Tensor  # (B,) n of each window
 
     def for_targets(self, lengths: Sequence[int]) -> Memory:
-        """To `decode` so many tokens of each window, in one row."""
+        """As memory to `decode` this many tokens of each window, in one row."""
         n = _repeated(self.sentences, lengths)
         return Memory(self.layers, Packing(lengths, self.lengths), n)
 
     def padded(self) -> Memory:
-        """To `decode` step by step, a row for each window."""
+        """As memory to `decode` step by step, a row for each window."""
         real = real_tokens(self.lengths, self.sentences.device)
-        # Head by head in memory, for many steps will read it.
+        # Head by head in memory, as many steps will read it.
         layers = tuple(
             (unpack(keys, self.lengths).contiguous(), unpack(values, self.lengths).contiguous())
             for keys, values in self.layers
@@ -130,14 +130,14 @@ class Transformer(nn.Module):
             DecoderBlock(architecture, architecture.decoder)
             for _ in range(architecture.decoder.layers)
         )
-        # Post-norm blocks end in a norm of their own.
+        # Post-norm blocks already end in a norm.
         pre_norm = architecture.norm == "pre"
         epsilon = architecture.norm_epsilon
         self.encoder_norm = nn.LayerNorm(dim, eps=epsilon) if pre_norm else nn.Identity()
         self.decoder_norm = nn.LayerNorm(dim, eps=epsilon) if pre_norm else nn.Identity()
 
     def tie(self) -> None:
-        """Make one tensor of those embeddings that the configuration shares."""
+        """Tie the embeddings that the configuration shares."""
         if self.config.architecture.embeddings == "shared":
             self.target_embedding = self.source_embedding
         if self.config.architecture.embeddings != "separate":
@@ -163,7 +163,7 @@ class Transformer(nn.Module):
         return self.decode(shifted.tokens, t[None], shifted.segments, memory)
 
     def encode(self, source: Side, sentences: Tensor) -> Memory:
-        """Source windows -> what the decoder needs of them; `sentences` (B,) is n."""
+        """Encode source windows; `sentences` (B,) is n."""
         length = source.tokens.shape[1]
         t = torch.arange(length, device=source.tokens.device)[None] + FIRST_POSITION
         padded = source.token_count < source.tokens.numel()
@@ -173,7 +173,7 @@ class Transformer(nn.Module):
         return Memory(self._encode(source.tokens, place, mask), mask, place.n)
 
     def encode_packed(self, source: Side, sentences: Tensor) -> PackedMemory:
-        """The same, of the real tokens alone. `source` is best on the host, where it is packed."""
+        """Encode only the real tokens. `source` is best on the host, where it is packed."""
         real, device = source.mask, sentences.device
         lengths = source.lengths.tolist()
         t = torch.arange(real.shape[1], device=real.device).expand_as(real) + FIRST_POSITION
@@ -222,7 +222,7 @@ class Transformer(nn.Module):
         biased = "decoder" in self.encoding.biases
         if visible is None and tokens.shape[1] > 1 and (cached or biased):
             visible = _order_mask(tokens, cached)
-        # Converted once: attention would do it anew in every block.
+        # Convert once, as every block needs it.
         mask = additive(visible[:, None], x.dtype) if isinstance(visible, Tensor) else visible
         keys = self._places_seen(place, tokens, cache) if biased else None
         causal = visible is None and not cached and not biased
@@ -239,10 +239,10 @@ class Transformer(nn.Module):
     def fill(
         self, tokens: Tensor, k: Tensor, lengths: Sequence[int], memory: PackedMemory, cache: Cache
     ) -> None:
-        """Put the first decoder inputs of windows into an empty cache, on the left of its rows.
+        """Put the first decoder inputs of windows into an empty cache, at the left of its rows.
 
-        tokens, k: (1, all tokens), `lengths` of each window. No hidden states are asked for, so the
-        last block makes keys and values only.
+        tokens, k: (1, all tokens), `lengths` of each window. No hidden states are needed, so the
+        last block only makes keys and values.
         """
         t = torch.cat([torch.arange(length) for length in lengths])[None].to(tokens.device)
         facing = memory.for_targets(lengths)
@@ -265,7 +265,7 @@ class Transformer(nn.Module):
     def cache(self, capacity: int = 64, slabs: Slabs | None = None) -> Cache:
         """An empty cache for `decode`, with room for `capacity` tokens a row before it grows.
 
-        If the decoder has a bias by places, these have a layer of their own, the last.
+        If the decoder has a bias by position, positions have a layer of their own, the last.
         """
         layers = len(self.decoder) + ("decoder" in self.encoding.biases)
         return Cache(layers, capacity, slabs)
@@ -291,9 +291,9 @@ class Transformer(nn.Module):
         like: Tensor,
         causal: bool = False,
     ) -> View:
-        """How tokens look at others, with what the encoding does inside attention.
+        """The view of queries and keys, with what the encoding does inside attention.
 
-        It must be known where the keys stand if there is a bias.
+        With a bias, the positions of the keys must be known.
         """
         if where in self.encoding.biases:
             assert keys is not None
@@ -314,14 +314,14 @@ class Transformer(nn.Module):
         return architecture.encoder if where == "encoder" else architecture.decoder
 
     def _places_seen(self, place: Place, tokens: Tensor, cache: Cache | None) -> Place:
-        """Where all keys stand that decoder inputs may look at, those in the cache included."""
+        """The positions of all keys of decoder inputs, including those in the cache."""
         if cache is None:
             return place
         t, k = cache.writer(len(self.decoder))(*_as_keys_values(place, tokens))
         return Place(t[:, 0, :, 0], k[:, 0, :, 0], place.n)
 
     def _source_places(self, memory: Memory) -> Place | None:
-        """Where the source tokens stand, if the bias of cross-attention needs to know."""
+        """The positions of the source tokens, if the bias of cross-attention needs them."""
         if "cross" not in self.encoding.biases:
             return None
         t, k = memory.layers[len(self.decoder)]
@@ -329,7 +329,7 @@ class Transformer(nn.Module):
 
 
 def _repeated(values: Tensor, times: Sequence[int]) -> Tensor:
-    """(1, sum of times): each value so many times."""
+    """(1, sum of times): each value repeated."""
     repeats = torch.tensor(times, device=values.device)
     return values.repeat_interleave(repeats, output_size=sum(times))[None]
 
@@ -348,7 +348,7 @@ def _as_keys_values(place: Place, tokens: Tensor) -> KeysValues:
 
 
 def _unpacking(cache: Cache, layer: int, lengths: Sequence[int]) -> Store:
-    """Takes keys and values of packed tokens into the rows of a cache, and returns them as such."""
+    """A store that puts keys and values of packed tokens into a cache and returns them packed."""
     write = cache.writer(layer)
 
     def store(keys: Tensor, values: Tensor) -> KeysValues:

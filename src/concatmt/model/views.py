@@ -1,4 +1,4 @@
-"""What attention is told beside its vectors: which keys count and how much, and where tokens stand.
+"""What attention gets besides vectors: masks and biases of keys, and positions of tokens.
 
 Masks have one meaning everywhere: numbers that are added to the scores of keys. Does not know
 encodings or layers.
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from concatmt.model.packing import Packing
 
-# Added to the scores (B, H, Q, S), with which it broadcasts, and -inf where a query may not look;
+# Added to the scores (B, H, Q, S), broadcasting, -inf where a query may not look;
 # or the same for several windows in one row; None: nothing is added.
 Mask = Tensor | Packing | None
 
@@ -23,7 +23,7 @@ Where = Literal["encoder", "decoder", "cross"]  # the self-attention of a side, 
 
 
 class Place(NamedTuple):
-    """Where tokens stand. The shapes broadcast to (B, T)."""
+    """Positions of tokens. The shapes broadcast to (B, T)."""
 
     t: Tensor  # position in the window, from FIRST_POSITION on
     k: Tensor  # segment, counted from the right; 0 is padding
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Rotation(NamedTuple):
-    """Angles by which pairs of dimensions are turned; each (B, T, pairs), or broadcasting."""
+    """Angles to rotate pairs of dimensions by; each (B, T, pairs), or broadcasting."""
 
     cos: Tensor
     sin: Tensor
@@ -49,7 +49,7 @@ class View(NamedTuple):
     """How the queries of an attention look at its keys."""
 
     mask: Mask = None
-    causal: bool = False  # each query sees keys up to its own place; only without a mask
+    causal: bool = False  # each query sees keys up to its own position; only without a mask
     rotation: Rotation | None = None  # of the queries, and in self-attention of the new keys
 
 
@@ -57,9 +57,9 @@ Bias = Callable[[Place, Place], Tensor]  # queries, keys -> (B or 1, H or 1, Q, 
 
 
 def with_bias(mask: Mask, bias: Bias, queries: Place, keys: Place, like: Tensor) -> Mask:
-    """The mask with what `bias` says of the places of queries and keys, as numbers like `like`.
+    """Add the bias of queries and keys to a mask, as numbers like `like`.
 
-    Of packed windows, the places are those of all tokens in the row; n is that of the queries.
+    For packed windows, positions are those of all tokens in the row; n is that of the queries.
     """
     if not isinstance(mask, Packing):
         added = bias(queries, keys).to(like.dtype)

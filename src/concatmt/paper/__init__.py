@@ -1,1 +1,1 @@
-"""The tables and figures of the paper, and the runs behind them."""
+"""Reproduces the tables and figures of the paper: settings, runs, comparisons."""

@@ -1,4 +1,4 @@
-"""What `concatmt paper` prints: lists, plans and tables, as Markdown."""
+"""The subcommands of `concatmt paper`: lists, plans and tables, as Markdown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ QUESTIONS, REPORT = "questions", "report"
 
 
 def list_tables() -> str:
-    """The tables of the paper and where they can be filled."""
+    """The tables of the paper and the settings that can fill them."""
     rows = []
     for name, table in paper().tables.items():
         places = [place.name for place in SETTINGS.values() if name in place.tables]
@@ -69,7 +69,7 @@ def _statistics(split: Split) -> tuple[str, str, str, str, str]:
 
 
 def pca() -> str:
-    """What section 2.3 says of the sinusoidal positions."""
+    """The claim of section 2.3 about sinusoidal positions."""
     return "\n".join(
         f"{components_for(share)} of {DIM} components explain {100 * share:.6g}%"
         for share in (0.99, 0.9999, 0.999999)
@@ -115,7 +115,7 @@ def run_one(
 
 
 def questions(name: str, results: Path) -> str:
-    """What the runs of a setting answer."""
+    """Answers to the questions from the runs of a setting."""
     answered = answers(_results(name, results))
     if not answered:
         raise UserError(f"{results / name}: no two systems that a question compares have a run")
@@ -123,7 +123,7 @@ def questions(name: str, results: Path) -> str:
 
 
 def report(name: str, results: Path) -> str:
-    """Write the report of a setting beside its results; where it is."""
+    """Write the report of a setting beside its results; returns where it is."""
     runs = _results(name, results)
     write_report(setting(name), runs, runs.folder)
     return f"{runs.folder / 'report.md'} and {runs.folder / 'report.html'}"
@@ -139,7 +139,7 @@ def _results(name: str, results: Path) -> Results:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A table that somebody asks for."""
+    """A request for a table."""
 
     table_name: str
     setting_name: str
@@ -162,17 +162,17 @@ class Request:
 
     @property
     def results(self) -> Results:
-        """Where its results are."""
+        """The folder of its results."""
         return Results(self.results_root / self.setting_name)
 
     @property
     def work(self) -> Path:
-        """Where its data and runs are."""
+        """The folder of its data and runs."""
         return self.work_root / self.setting_name
 
     @property
     def systems(self) -> list[str]:
-        """What has to be trained."""
+        """The systems to train."""
         table = None if self.table_name == EVERY else self.table_name
         return systems_of(self.setting, table, paper())
 
@@ -189,7 +189,7 @@ class Request:
         return self.printed()
 
     def printed(self) -> str:
-        """Print, with the runs that there are."""
+        """Print from the runs so far."""
         names = self.setting.tables if self.table_name == EVERY else (self.table_name,)
         comparisons = [compare(self.setting, name, paper(), self.results) for name in names]
         return "\n\n".join(render_comparison(comparison) for comparison in comparisons)

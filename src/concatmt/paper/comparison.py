@@ -1,4 +1,4 @@
-"""Our figures beside the paper's: differences to a reference row, and whether the two agree.
+"""Compares our figures with the paper's: differences to a reference row, and agreement.
 
 Everything is computed from the files of `results`, and written as Markdown. Does not run anything.
 """
@@ -50,7 +50,7 @@ class Comparison:
 
 
 def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comparison:
-    """The rows of a table, as far as there are runs for them."""
+    """The rows of a table, as far as they have runs."""
     table = paper.tables[name]
     runs = chosen_runs(results.runs())
     reference = reference_row(table)
@@ -82,7 +82,7 @@ def compare(setting: Setting, name: str, paper: Paper, results: Results) -> Comp
 
 
 def _check_comparable(setting: Setting, runs: Sequence[RunRecord], results: Results) -> None:
-    """On the paper's own data, refuse what was not scored and translated as in the paper."""
+    """On the paper's own data, refuse runs not scored and translated as in the paper."""
     for run in runs if setting.dials is None else ():
         problem = None
         if "context" not in run.signature:
@@ -153,7 +153,7 @@ def main_column(table: Table) -> str:
 
 
 def reference_row(table: Table) -> str:
-    """What the others of a table add something to."""
+    """The row that the others of a table build on."""
     systems = [name for name in table.rows if is_system(name)]
     with_discount = sum("+cd" in name for name in systems) * 2 > len(systems)
     for name in ("s4to4+cd", "s4to4") if with_discount else ("s4to4", "s4to4+cd"):
@@ -215,7 +215,7 @@ def comparison_cells(comparison: Comparison) -> Cells:
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
-    """What has to be said below it."""
+    """The notes below the table."""
     which = "items that need context" if comparison.remark is None else "items"
     note = (
         f"accuracy: on {comparison.items:,} {which}, chance"
@@ -244,7 +244,7 @@ def _cells(row: Row, columns: tuple[str, ...], phenomena: list[str]) -> list[str
 
 
 def interval(estimate: Estimate, unit: float = 100, digits: int = 1) -> str:
-    """Its ends; a dash if there is none."""
+    """The ends of an interval; a dash if there is none."""
     if estimate.low is None or estimate.high is None:
         return "-"
     return f"{unit * estimate.low:.{digits}f} to {unit * estimate.high:.{digits}f}"

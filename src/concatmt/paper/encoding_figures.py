@@ -1,4 +1,4 @@
-"""Pictures of the encodings: their matrices over a window, and the paper's PCA of the sinusoid.
+"""Draws the encodings: their matrices over a window, and the paper's PCA of the sinusoid.
 
 Computes the numbers without matplotlib; draws them with it. Does not know models or data.
 """
@@ -66,7 +66,7 @@ def draw_pca(path: Path) -> None:
 
 
 def encoding_matrix(kind: str, fusion: str) -> tuple[Floats, list[int]]:
-    """(T, 32) the vectors that an encoding gives the tokens of the window; k of every token."""
+    """(T, 32) the vectors that an encoding adds to the tokens of the window; k of every token."""
     torch.manual_seed(0)
     config = EncodingConfig.model_validate({"kind": kind, "fusion": fusion})
     encoding = build_encoding(config, EncodingSizes(PICTURE_DIM, len(WORDS), PICTURE_SHIFT))
@@ -80,7 +80,7 @@ def encoding_matrix(kind: str, fusion: str) -> tuple[Floats, list[int]]:
 
 
 def kinds_to_draw() -> list[str]:
-    """The encodings that are nothing but vectors, which a picture can show."""
+    """The encodings that only add vectors, which a picture can show."""
     return [kind for kind, encoding in ENCODINGS.items() if not encoding.rotates | encoding.biases]
 
 
@@ -121,7 +121,7 @@ def _new_figure(path: Path, width: float, height: float) -> Any:
         raise UserError(
             "figures need matplotlib: install it with pip install 'concatmt[plots]'"
         ) from error
-    matplotlib.rcParams["svg.hashsalt"] = "concatmt"  # the same picture is the same file
+    matplotlib.rcParams["svg.hashsalt"] = "concatmt"  # makes files reproducible
     return Figure(figsize=(width, height), layout="constrained", dpi=90)
 
 

@@ -1,7 +1,7 @@
-"""What the runs of a setting read, and the check that all of it is there before training starts.
+"""Finds what the runs of a setting read, and checks it before training starts.
 
 Corpora, test documents and contrastive sets, where docs/data.md puts them. A set whose items
-depend on context is never given out without that context. Does not know models or results.
+depend on context is never used without it. Does not know models or results.
 """
 
 import importlib.util
@@ -135,7 +135,7 @@ def _check_extras(setting: Setting, work: Path, launcher: str) -> None:
 
 
 def _check_store(setting: Setting, work: Path) -> None:
-    """Refuse a store that was made with other text settings than those that are asked for."""
+    """Refuse a store that was made with other text settings than those than the requested ones."""
     if not (work / STORE / MANIFEST).is_file():
         return
     _, text = config_of(setting, work).to_prepare()
@@ -155,7 +155,7 @@ def _files(readers: list[Reader]) -> Iterator[Path]:
 
 
 def _corpora(setting: Setting, work: Path) -> list[Path]:
-    """The raw files that are still needed: with a store there, the test split alone."""
+    """The raw files that are still needed: with a store, only the test split."""
     corpus, _ = config_of(setting, work).to_prepare()
     if "test" not in corpus.splits:
         raise UserError(f"corpus.splits: {setting.name} needs a split 'test', for BLEU")
@@ -191,7 +191,7 @@ def _check_disk(setting: Setting, work: Path, runs: int) -> None:
 
 
 def _weights(config: Config) -> int:
-    """About how many weights a model has: the vocabulary is not known before it is learnt."""
+    """About how many weights a model has: as the vocabulary is not known before it is learnt."""
     size: int = getattr(config.text, "merges", getattr(config.text, "size", 32_000))
     with torch.device("meta"):
         model = Transformer(

@@ -1,4 +1,4 @@
-"""The figures that the paper prints: its tables, and sentences of its text that speak of them.
+"""The paper's printed figures: its tables, and the sentences of its text about them.
 
 Read-only data that ship with the package. Does not judge them.
 """
@@ -47,7 +47,7 @@ class Claim(Settings):
     below: float | None = None
 
     def holds(self, gain: float) -> bool:
-        """Whether a gain is as the sentence says."""
+        """Whether a gain agrees with the sentence."""
         slack = 1e-9  # figures are decimal, their differences binary
         if self.gain is not None:
             return abs(gain - self.gain) <= self.within + slack
@@ -95,7 +95,7 @@ class CorpusRow(Settings):
 
 
 class Paper(Settings):
-    """All of it."""
+    """All figures of the paper."""
 
     source: str
     tables: Mapping[str, Table]

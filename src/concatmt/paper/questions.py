@@ -1,8 +1,8 @@
-"""The questions that a comparison answers: one group of systems against another, over all seeds.
+"""Answers questions by comparing groups of systems over all seeds.
 
 A group's figure is the mean over its systems, seed by seed; its interval takes in documents and
-seeds. A second interval takes all runs as independent and pools what they differ by within a
-system: it has more runs to go by, and knows nothing of documents. Everything is computed from the
+seeds. A second interval treats all runs as independent and pools their variance within a
+system: it is based on more runs but ignores documents. Everything is computed from the
 files of `results`. Does not run or print anything.
 """
 
@@ -28,7 +28,7 @@ WHICH_SENTENCE = ("recent", "ordinal", "tv", "spk", "case")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Pairs of systems, (without, with), that differ in what is asked about."""
+    """Pairs of systems, (without, with), that differ in what the question asks."""
 
     text: str
     pairs: tuple[tuple[str, str], ...]
@@ -92,7 +92,7 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the systems with it gain over those without; differences, in the figure's own unit."""
+    """What the systems with it gain over those without, in the unit of each figure."""
 
     question: Question
     pairs: int
@@ -100,14 +100,14 @@ class Answer:
     accuracy: Difference  # on all tasks that need context
     pooled: Estimate  # the same, of all runs of the systems, whichever their seed
     words: Difference | None  # on the testbed's tasks that need words
-    sentence: Difference | None  # on those that need to know in which sentence they stand
+    sentence: Difference | None  # on those that need to know in which sentence words are
     curve: Estimate  # mean accuracy over the stages of the learning curve
     loss: Estimate  # validation loss of the current sentence
     bleu: Estimate
 
 
 def answers(results: Results, questions: Sequence[Question] = QUESTIONS) -> list[Answer]:
-    """Answers to the questions that there are runs for, Holm's correction over all of them."""
+    """Answers to the questions that have runs, with Holm's correction over all of them."""
     runs = chosen_runs(results.runs())
     answers = [_answer(question, runs, results) for question in questions]
     answered = [answer for answer in answers if answer is not None]
@@ -191,7 +191,7 @@ def _difference(groups: Sequence[Sequence[OutcomeFile]], tasks: Set[str]) -> Dif
 
 
 def _accuracy(record: RunRecord, results: Results) -> float:
-    """Of one run, on the tasks that need context."""
+    """Accuracy of one run on the tasks that need context."""
     items = results.outcomes(record).outcomes
     return statistics.fmean(
         outcome.right for outcome in items if outcome.phenomenon not in CONTROLS

@@ -1,7 +1,7 @@
-"""Which runs a table needs, which of them are missing, and how they are started.
+"""Finds which runs a table needs, which are missing, and starts them.
 
-Every run is a command of its own (`concatmt paper run`), here or on a cluster; one that was
-interrupted goes on where it was. Does not know what a run does.
+Every run is its own command (`concatmt paper run`), here or on a cluster; an interrupted one
+resumes. Does not know what a run does.
 """
 
 import shlex
@@ -21,7 +21,7 @@ from concatmt.training.sweep import run_here, run_on_cluster
 
 
 def systems_of(setting: Setting, table: str | None, paper: Paper) -> list[str]:
-    """What is trained for a table, or for all tables of a setting."""
+    """The systems to train for a table, or for all tables of a setting."""
     names = setting.systems(paper) if table is None else list(paper.tables[table].rows)
     return list(dict.fromkeys(setting.ours(name) for name in names if is_system(name)))
 
@@ -70,7 +70,7 @@ def launch(
 
 
 def command(job: Job, results: Results) -> list[str]:
-    """How a run is started."""
+    """The command that starts a run."""
     places = ["--work", str(job.work.parent), "--results", str(results.folder.parent)]
     changes = set(job.setting.changes) - set(job.setting.lasting_changes)
     places += [word for change in sorted(changes) for word in ("--set", change)]

@@ -1,6 +1,6 @@
 """Does the paper agree with itself? Its aggregates recomputed, its tables and text compared.
 
-Everything is found by computation from the printed figures. What the text says without figures
+Everything is computed from the printed figures. Statements without figures
 (hyper-parameters, data preparation) cannot be checked here.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from concatmt.evaluation.aggregates import contrapro, voita
 from concatmt.paper.printed import Claim, Paper, Table
 
-TOLERANCE = 0.01  # of figures with two decimals: half a hundredth, and the rounding of the parts
+TOLERANCE = 0.01  # for two decimals: half a hundredth, plus the rounding of the parts
 PRINTED = 0.005 + 1e-9
 TRUNCATED = 0.01 - 1e-9
 COLUMNS = {
@@ -60,7 +60,7 @@ def recompute(paper: Paper) -> Iterator[Recomputed]:
 
 
 def inconsistencies(paper: Paper) -> list[str]:
-    """What does not agree, one sentence each."""
+    """The disagreements, one sentence each."""
     return [
         *_aggregates(paper),
         *_counts(paper),

@@ -1,4 +1,4 @@
-"""Where the paper's comparison is carried out: on its own corpora, and on the testbed in miniature.
+"""The settings of the paper's comparison: its own corpora, and the testbed in miniature.
 
 A setting says what is trained on what, how often, and which tables of the paper it answers. The
 values of the miniature were chosen before its runs (docs/protocol.md). Does not run anything.
@@ -27,9 +27,9 @@ HEADLINE = (
 
 
 class Cost(Settings):
-    """Of one run on the paper's data: training tokens (pairs), and how many a GPU does a second.
+    """The cost of a run on the paper's data: training tokens (pairs), and pairs per second.
 
-    After frontier estimates: epochs until the patience is used up are not known, so assumed.
+    After frontier estimates: the number of epochs until patience runs out is assumed.
     """
 
     pairs: float
@@ -55,7 +55,7 @@ class Setting(Settings):
     start: tuple[str, ...] = ()
     seeds: int = 1
     headline_seeds: int = 1
-    headline: tuple[str, ...] = HEADLINE  # systems with so many seeds
+    headline: tuple[str, ...] = HEADLINE  # systems with this many seeds
     stages: tuple[int, ...] = ()  # updates after which a run is scored; the last is its end
     stand_ins: Mapping[str, str] = {}  # the paper's system -> the one that fits the smaller model
     sets: tuple[str, ...] = ()  # contrastive files, in the folder of the corpora
@@ -71,7 +71,7 @@ class Setting(Settings):
 
     @property
     def lasting_changes(self) -> tuple[str, ...]:
-        """Those that decide figures: where the corpora are does not."""
+        """The changes that affect figures; the place of the corpora does not."""
         return tuple(change for change in self.changes if not change.startswith("corpus.root="))
 
     def systems(self, paper: Paper) -> list[str]:
@@ -90,7 +90,7 @@ class Setting(Settings):
 
 
 def is_system(name: str) -> bool:
-    """Whether a row of a table is a system of ours, and not another paper."""
+    """Whether a row of a table is a system that we have, not one of another paper."""
     try:
         parse_system(name)
     except UserError:
@@ -250,7 +250,7 @@ SETTINGS = {
 
 
 def setting(name: str) -> Setting:
-    """The setting of that name."""
+    """The setting with this name."""
     if name not in SETTINGS:
         hint = nearest(name, list(SETTINGS)) or f"; known are {', '.join(SETTINGS)}"
         raise UserError(f"--setting {name}: unknown setting{hint}")

@@ -1,7 +1,7 @@
-"""The best accuracy that an observer of restricted sight can reach, enumerated over latents.
+"""Computes the best accuracy of observers with restricted sight, by enumerating latents.
 
 An observer maps a latent to what it sees. It answers with the most frequent label among the
-latents that look the same to it; a tie among m labels counts 1/m. Nothing is ever estimated from
+latents that look the same to it; a tie among m labels counts 1/m. Nothing is estimated from
 text: two texts can differ in words that do not matter.
 """
 
@@ -18,7 +18,7 @@ SENTENCES = "sentences without order"
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Best accuracy in per cent, on all items and on conflict items alone."""
+    """Best accuracy in per cent, on all items and on conflict items only."""
 
     all: float
     conflict: float

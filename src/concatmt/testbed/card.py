@@ -1,4 +1,4 @@
-"""The data card: what a corpus holds, how long its sentences are, and what can be known from it."""
+"""Makes the data card: contents of a corpus, lengths of sentences, and bounds of accuracy."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ NOTES = {
 
 @dataclass
 class Tally:
-    """Counts of one split, taken while it is written."""
+    """Counts of one split, counted while it is written."""
 
     documents: int = 0
     scenes: int = 0
@@ -73,7 +73,7 @@ class Tally:
                 self.words[side].update(words)
 
     def figures(self, dials: Dials, training: "Tally") -> dict[str, Any]:
-        """What the card says of the split."""
+        """The split's figures for the card."""
         sentences = self.lengths[0].total()
         source, target = (
             {
@@ -124,7 +124,7 @@ def task_figures(dials: Dials, sets: Mapping[str, list[Item]]) -> dict[str, Any]
 def make_card(
     dials: Dials, splits: Mapping[str, Tally], sets: Mapping[str, list[Item]]
 ) -> dict[str, Any]:
-    """The whole card but for the files' hashes."""
+    """The whole card except the files' hashes."""
     return {
         "concatmt": __version__,
         "pair": dials.pair,

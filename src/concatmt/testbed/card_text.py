@@ -1,4 +1,4 @@
-"""The data card as Markdown, for reading."""
+"""Formats the data card as Markdown."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -136,7 +136,7 @@ def _value(value: object) -> str:
 
 
 def summary(card: dict[str, Any], folder: str) -> str:
-    """What the command prints: sizes, and where to read on."""
+    """The summary that the command prints: sizes, and where the card is."""
     splits = card["splits"]
     sizes = ", ".join(
         f"{name} {splits[name]['documents']:,}" for name in ("train", "valid", "test")

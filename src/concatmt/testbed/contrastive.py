@@ -1,6 +1,6 @@
-"""Contrastive items: whole orbits, every latent of a task equally often.
+"""Makes contrastive items: whole orbits, with every latent of a task equally often.
 
-All twins of an orbit are told with the same words, so that only the deciding cue differs. Nothing
+All twins of an orbit use the same words, so that only the deciding cue differs. Nothing
 but the context can tell them apart, and a scorer without context gets exactly 1/m of them right.
 """
 
@@ -21,14 +21,14 @@ UNSEEN = ".unseen"  # marks the set with the words that are held out of training
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A scene with its name."""
+    """A scene with a name."""
 
     id: str
     orbit: str
     scene: Scene
 
     def contrastive(self) -> dict[str, Any]:
-        """The record of a contrastive set; the window is as long as it takes to hold the cue."""
+        """The record of a contrastive set; the window is long enough to hold the cue."""
         latent = self.scene.latent
         return {
             "id": self.id,
@@ -44,7 +44,7 @@ class Item:
         }
 
     def generative(self) -> dict[str, Any]:
-        """The same for a test of translations: words that must and that must not occur."""
+        """The record for testing translations: words that must and must not occur."""
         record = self.contrastive()
         candidates = [candidate.split() for candidate in record.pop("candidates")]
         right = candidates.pop(record.pop("correct"))

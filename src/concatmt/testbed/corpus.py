@@ -25,7 +25,7 @@ CARD = "card.json"
 
 
 def write_testbed(dials: Dials, output: Path) -> dict[str, Any]:
-    """Generate everything into `output`, which appears when it is complete; returns the card."""
+    """Generate everything into `output`, which only appears when complete; returns the card."""
     total = dials.documents + dials.valid_documents + dials.test_documents
     with (
         atomic_folder(output, CARD) as folder,

@@ -1,4 +1,4 @@
-"""The dials of the testbed and what they may not say together."""
+"""The settings (dials) of the testbed, and checks of their combinations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,14 +32,14 @@ class Dials(Settings):
         500,
         ge=1,
         le=100_000,
-        description="Contrastive items per task at least: whole passes over its latent space.",
+        description="Least contrastive items per task, in whole passes over its latent space.",
     )
     tasks: tuple[str, ...] = Field(
-        (), description="Tasks, with commas between; all that the pair has unless given."
+        (), description="Tasks, comma-separated (default: all that the pair has)."
     )
     weights: Mapping[str, int] = Field(
         default_factory=dict,
-        description="How often scenes have a task, beside 1 for the others, as in pron=3,vp=3.",
+        description="Weights of tasks, relative to 1 for the others, as in pron=3,vp=3.",
     )
     density: float = Field(
         0.5,
@@ -51,13 +51,13 @@ class Dials(Settings):
     scenes: int | None = Field(
         None,
         ge=1,
-        description="Scenes in a document, at most; by default as many as 12 sentences hold.",
+        description="Most scenes in a document; by default as many as fit into 12 sentences.",
     )
     around: int = Field(
         4,
         ge=0,
         le=LONGEST_DOCUMENT,
-        description="Ordinary sentences around the scenes of a document, at most.",
+        description="Most ordinary sentences around the scenes of a document.",
     )
     distance: int | None = Field(
         None, ge=3, description="How far back a cue may be, 3 to K-1; by default K-1."
@@ -72,13 +72,13 @@ class Dials(Settings):
         0.0, description="Added to --length in the test and the contrastive sets."
     )
     hold_out_distances: tuple[int, ...] = Field(
-        (), description="Distances of cues that training does not have, with commas between."
+        (), description="Distances of cues that do not occur in training, comma-separated."
     )
     hold_out_words: float = Field(
         0.0,
         ge=0,
         le=0.5,
-        description="Share of words, up to 0.5, that training has in ordinary sentences alone.",
+        description="Share of words, up to 0.5, that training only has in ordinary sentences.",
     )
 
     @property
@@ -88,12 +88,12 @@ class Dials(Settings):
 
     @property
     def farthest(self) -> int:
-        """The farthest that a cue within the window may stand."""
+        """The largest distance of a cue within the window."""
         return self.window - 1 if self.distance is None else self.distance
 
     @property
     def most_scenes(self) -> int:
-        """Of a document; as many as it holds, unless the dial says fewer."""
+        """Most scenes of a document; as many as fit unless the dial says fewer."""
         room = LONGEST_DOCUMENT // self.window
         return room if self.scenes is None else min(self.scenes, room)
 
@@ -110,7 +110,7 @@ class Dials(Settings):
 
     @property
     def drawn_tasks(self) -> tuple[str, ...]:
-        """What scenes draw their task from: one with weight 3 stands there three times."""
+        """What scenes draw their task from; one with weight 3 is listed three times."""
         return tuple(t for t in self.active_tasks for _ in range(self.weights.get(t, 1)))
 
     def latents(self, task: str) -> list[Latent]:
@@ -131,7 +131,7 @@ class Dials(Settings):
 
 
 def parse_dials(**values: Any) -> Dials:
-    """Check values one by one and together; `None` stands for the default."""
+    """Check values one by one and together; `None` means the default."""
     given = {key: value for key, value in values.items() if value is not None}
     dials = parse_settings(Dials, given, "testbed")
     check_dials(dials)
@@ -139,7 +139,7 @@ def parse_dials(**values: Any) -> Dials:
 
 
 def check_dials(dials: Dials) -> None:
-    """Refuse what the dials may not say together."""
+    """Refuse dials that contradict each other."""
     for check in (_check_names, _check_sizes, _check_distances, _check_held_out):
         check(dials)
 
@@ -164,7 +164,7 @@ def _check_names(dials: Dials) -> None:
 
     for task, weight in dials.weights.items():
         if task not in dials.active_tasks:
-            raise UserError(f"--weights {task}: --tasks leaves it out")
+            raise UserError(f"--weights {task}: not among --tasks")
         if not 1 <= weight <= MOST_WEIGHT:
             raise UserError(f"--weights {task}={weight}: give a whole number, 1 to {MOST_WEIGHT}")
 

@@ -1,4 +1,4 @@
-"""Documents: scenes and ordinary sentences strung together, and no document twice.
+"""Makes documents of scenes and ordinary sentences, all distinct.
 
 Density is the share of scenes that hold a phenomenon; the others are as many ordinary sentences.
 A document has one scene or more and a few ordinary sentences between them: 4 to 12 in all, unless
@@ -51,7 +51,7 @@ class Recipe:
         latents: Mapping[str, Sequence[Latent]],
         length: float,
     ) -> "Recipe":
-        """What the dials say of all splits, and what is the split's own."""
+        """The recipe of a split, from the dials and its own values."""
         return cls(
             scene_language,
             dials.language,
@@ -66,7 +66,7 @@ class Recipe:
 
 
 def training_recipe(dials: Dials) -> Recipe:
-    """For training and validation: held-out words stand in ordinary sentences alone."""
+    """For training and validation: held-out words only occur in ordinary sentences."""
     language = dials.language
     seen = language.divided(dials.hold_out_words)[0] if dials.hold_out_words else language
     latents = {task: dials.training_latents(task) for task in dials.active_tasks}
@@ -102,9 +102,9 @@ def draw_document(recipe: Recipe, seed: str) -> Document:
 
 
 def draw_documents(recipe: Recipe, seed: str, count: int, taken: set[bytes]) -> Iterator[Document]:
-    """So many distinct documents, none of them, nor any scene of theirs, among those taken.
+    """Draw `count` distinct documents; neither they nor their scenes are in `taken`.
 
-    What is drawn is added to `taken` as whole documents; see `keep_out` for their scenes.
+    They are added to `taken` as whole documents; see `keep_out` for their scenes.
     """
     for number in range(count):
         for attempt in range(TRIES):

@@ -1,8 +1,8 @@
-"""The latent space of every task: which cue stands at which distance, and what it decides.
+"""The latent space of every task: the distance of each cue, and what it decides.
 
 A latent is everything that matters for the right answer; words are added later and independently.
 Latents of a task are equally likely. Those that share a `frame` differ in the deciding cue alone:
-they are an orbit, one latent per label. This file knows nothing of words or languages.
+they are an orbit, one latent per label. Does not know words or languages.
 """
 
 import itertools
@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Atom = tuple[str | int, ...]  # what one word of a cue sentence tells
+Atom = tuple[str | int, ...]  # what one word of a cue sentence reveals
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What a sentence of the context tells."""
+    """What a sentence of the context reveals."""
 
     kind: str
     value: int
-    source: tuple[Atom, ...]  # told by single words of the source sentence
-    target: tuple[Atom, ...] = ()  # told by the translation alone
+    source: tuple[Atom, ...]  # revealed by single words of the source sentence
+    target: tuple[Atom, ...] = ()  # revealed only by the translation
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Latent:
     distance: int  # of the cue that decides
     conflict: bool  # another cue of the kind points to another label
     frame: tuple[int, ...]  # all but the deciding value: the same for all twins of an orbit
-    current: tuple[Atom, ...] = ()  # what the current sentence itself tells
+    current: tuple[Atom, ...] = ()  # what the current sentence itself reveals
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,14 @@ class Space:
     """The dials that shape latents."""
 
     window: int = 4  # K
-    distance: int = 3  # the farthest that a cue may stand
+    distance: int = 3  # largest distance of a cue
     speakers: int = 2
     verbs: int = 8
     cases: int = 4
 
     @property
     def distances(self) -> range:
-        """Where a cue may stand."""
+        """Possible distances of a cue."""
         return range(1, self.distance + 1)
 
 
@@ -56,7 +56,7 @@ FORMS = range(2)
 
 
 def _word(kind: str, value: int) -> Cue:
-    """A cue that one word tells."""
+    """A cue in one word."""
     return Cue(kind, value, ((kind, value),))
 
 
@@ -126,7 +126,7 @@ def names(space: Space) -> Iterator[Latent]:
 def case(space: Space) -> Iterator[Latent]:
     """Questions queue up and are answered in their order; the current sentence is an answer.
 
-    With q questions the one that is answered always stands at distance q.
+    With q questions, the one being answered is always at distance q.
     """
     longest = (space.distance + 1) // 2
     for questions in range(1, longest + 1):
@@ -146,7 +146,7 @@ def case(space: Space) -> Iterator[Latent]:
 
 
 def d0(space: Space) -> Iterator[Latent]:
-    """The antecedent stands in the current sentence; the context has another of its class."""
+    """The antecedent is in the current sentence; the context has another of its class."""
     for other in space.distances:
         for gender, distractor in itertools.product(GENDERS, repeat=2):
             cues = {other: _word("antecedent", distractor)}
@@ -155,7 +155,7 @@ def d0(space: Space) -> Iterator[Latent]:
 
 
 def far(space: Space) -> Iterator[Latent]:
-    """The antecedent stands just outside the window; within is a noun of another class."""
+    """The antecedent is just outside the window; inside it is a noun of another class."""
     for distance in (space.window, space.window + 1):
         for other in space.distances:
             for gender, distractor in itertools.product(GENDERS, repeat=2):

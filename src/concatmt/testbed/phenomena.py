@@ -1,4 +1,4 @@
-"""The phenomena: each is a function that tells a latent of its task in words.
+"""The phenomena: each is a function that puts a latent of its task into words.
 
 It gives a sentence for every cue, and the current sentence with one candidate per label; the
 sentences in between are added by `scenes`. To add a phenomenon, write its latent space in
@@ -12,7 +12,7 @@ from concatmt.testbed.latents import Latent
 from concatmt.testbed.surface import Choice, Sentence, Surface, capitalised
 from concatmt.testbed.words import ANTECEDENT_CLASSES, Phrase, Predicate
 
-Cues = dict[int, Sentence]  # distance -> the sentence that stands there
+Cues = dict[int, Sentence]  # distance -> sentence
 SILENCE = Phrase("", "")
 
 

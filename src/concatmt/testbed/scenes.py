@@ -1,7 +1,7 @@
 """A scene: one context-dependent sentence with all sentences of its window.
 
 A scene is at least K sentences long, so that the window of its last sentence never reaches into
-what was told before it: no cue of one phenomenon can disturb another.
+what came before it: no cue of one phenomenon can disturb another.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from concatmt.testbed.surface import Choice, Sentence, Surface
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A latent told in full; the current sentence is the last."""
+    """A latent put into words; the current sentence is the last."""
 
     task: str
     latent: Latent
@@ -33,7 +33,7 @@ def scene_length(latent: Latent, window: int) -> int:
 
 
 def tell(task: str, latent: Latent, surface: Surface, window: int) -> Scene:
-    """Tell a latent; where no cue stands, a plain sentence does."""
+    """Put a latent into words; a distance without a cue gets a plain sentence."""
     cues, current = PHENOMENA[task](latent, surface)
     distances = range(scene_length(latent, window) - 1, 0, -1)
     context = tuple(cues[d] if d in cues else plain(surface) for d in distances)

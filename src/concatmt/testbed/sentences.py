@@ -103,7 +103,7 @@ def greeted(surface: Surface, address: Address, form: int) -> Sentence:
 
 
 def question(surface: Surface, case: int) -> Sentence:
-    """`Whom did Anna help ?`: a question whose answer stands in the case."""
+    """`Whom did Anna help ?`: a question whose answer has this case."""
     language, nominative = surface.language, case == NOMINATIVE
     person = surface.pick(language.persons)
     verb = surface.pick(language.government[0 if nominative else case - 1])

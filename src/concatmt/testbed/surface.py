@@ -1,6 +1,6 @@
-"""Random choices from a lexicon, and parts of sentences put into the order of both languages.
+"""Chooses words at random from a lexicon and puts parts of sentences in order.
 
-A surface is seeded, and what it draws never depends on a cue's value: all twins of an orbit told
+A surface is seeded, and what it draws never depends on a cue's value: all twins of an orbit made
 with the same seed have the same words wherever the cue does not force another one. Text is
 tokenised, with a space before every mark, so that words are what whitespace separates.
 """
@@ -58,7 +58,7 @@ class Surface:
         return words[self.below(len(words))]
 
     def several(self, words: Sequence[T], count: int) -> list[T]:
-        """So many of the words, different ones as long as there are enough."""
+        """`count` words, different ones as long as there are enough."""
         draw = self._random.random
         shuffled = sorted(words, key=lambda _: draw())
         return [shuffled[i % len(shuffled)] for i in range(count)]

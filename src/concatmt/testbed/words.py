@@ -1,4 +1,4 @@
-"""What a lexicon is made of. Entries pair English with every target form that the grammar uses.
+"""The types of a lexicon; entries pair English with every target form that the grammar uses.
 
 A `Language` is data alone: words, adjuncts and word order of one language pair. Forms are listed,
 so that they can be checked one by one against an agreement table.
@@ -96,7 +96,7 @@ class Animate(NamedTuple):
     target: tuple[str, ...]
 
 
-Adjuncts = Mapping[str, tuple[Phrase, ...]]  # slot -> what may stand in it
+Adjuncts = Mapping[str, tuple[Phrase, ...]]  # slot -> phrases for it
 W = TypeVar("W")
 
 
@@ -105,7 +105,7 @@ class Language:
     """All data of a language pair."""
 
     pair: str
-    left_out: Mapping[str, str]  # task -> why this language does not have it
+    left_out: Mapping[str, str]  # task -> why this language lacks it
     orders: Mapping[str, tuple[str, ...]]  # kind of sentence -> order of its parts
     english_orders: Mapping[str, tuple[str, ...]]
     adjuncts: Mapping[str, Adjuncts]  # kind of sentence -> what may be added to it
@@ -134,7 +134,7 @@ class Language:
     deeds: tuple[Deed, ...] = ()
 
     def divided(self, share: float) -> tuple["Language", "Language"]:
-        """The language without and with only the last `share` of the words that stand in cues.
+        """The language without, and with only, the last `share` of the words used in cues.
 
         What can be held out are antecedents, persons, answers, and the verbs of `tv` and `spk`.
         """
@@ -142,7 +142,7 @@ class Language:
 
     def _part(self, share: float, unseen: bool) -> "Language":
         def part(words: tuple[W, ...]) -> tuple[W, ...]:
-            # Two words at least stay on each side: some scenes need two different ones.
+            # Each side keeps at least two words, as some scenes need two different ones.
             out = min(max(2, round(share * len(words))), len(words) - 2)
             return words[-out:] if unseen else words[:-out]
 

@@ -79,9 +79,8 @@ class TrainingConfig(Settings):
     tuning: TuningConfig = TuningConfig()
     # About how many windows a validation measures; None: all.
     validation_windows: int | None = Field(default=None, ge=1)
-    validate_sentences: bool = (
-        False  # also without context, to see whether single sentences are forgotten
-    )
+    # Also without context, to see whether single sentences are forgotten.
+    validate_sentences: bool = False
     samples: SamplesConfig = SamplesConfig()
     log_every: int = Field(default=50, ge=1)  # updates per line of metrics.jsonl
     log_seconds: float = Field(default=20.0, gt=0)  # or this long after the last line

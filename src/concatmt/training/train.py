@@ -146,7 +146,7 @@ def _train(task: Task, run: Run, processes: Processes, translate: TranslateSampl
     if reason is None:
         saved = trainer.checkpoints.all()[-1:]
         place = f"update {saved[0].update:,}" if saved else "the start"
-        say(f"stopped after update {trainer.state.update:,}; the same command goes on from {place}")
+        say(f"stopped after update {trainer.state.update:,}; the same command resumes from {place}")
         if trainer.from_keyboard:
             raise KeyboardInterrupt
         return False

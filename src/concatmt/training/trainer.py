@@ -251,7 +251,7 @@ class Trainer:
             self.state = state.training
             self.stream.restore(state.stream.model_dump())
             self.scaler.load_state_dict(state.scaler)
-            self.reporter.say(f"going on after update {self.state.update:,}")
+            self.reporter.say(f"resuming after update {self.state.update:,}")
         self.model.to(self.processes.device)
         self.processes.wait()
         if self.processes.first:

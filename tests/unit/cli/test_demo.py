@@ -10,7 +10,7 @@ import pytest
 from concatmt.setup import demo
 
 
-def test_the_story_is_told_with_the_commands_beside_this_interpreter(
+def test_the_story_runs_with_the_commands_beside_this_interpreter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story = tmp_path / "demo.sh"

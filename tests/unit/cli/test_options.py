@@ -81,7 +81,7 @@ def test_each_kind_of_setting_has_its_option(call: Callable[..., Outer]) -> None
         (["--weights", "p"], "--weights p: needs a value, as in p=3"),
     ],
 )
-def test_a_bad_value_is_told_under_the_name_of_its_option(
+def test_a_bad_value_is_reported_under_the_name_of_its_option(
     call: Callable[..., Outer], words: list[str], message: str
 ) -> None:
     with pytest.raises(UserError) as error:

@@ -152,8 +152,8 @@ def change(path: Path, **values: Any) -> None:
     ("change_of_config", "message"),
     [
         ({"activation_function": "gelu"}, "activation_function 'gelu'"),
-        ({"normalize_embedding": True}, "normalize_embedding True has no equal"),
-        ({"scale_embedding": False}, "scale_embedding False has no equal"),
+        ({"normalize_embedding": True}, "normalize_embedding True has no counterpart"),
+        ({"scale_embedding": False}, "scale_embedding False has no counterpart"),
         ({"model_type": "bart"}, "only 'marian'"),
         ({"decoder_start_token_id": 5}, "neither padding nor the end"),
         ({"encoder_layers": 3}, "is missing"),

@@ -85,7 +85,7 @@ def test_a_stream_resumes_at_any_batch(windows: Windows, stop: int) -> None:
     assert head + tokens(second, 64 - stop) == whole
 
 
-def test_a_window_beyond_the_budget_is_told_or_skipped(windows: Windows) -> None:
+def test_a_window_beyond_the_budget_is_reported_or_skipped(windows: Windows) -> None:
     source, target = windows.lengths()
     too_long = int((np.maximum(source, target) > 30).sum())
     with pytest.raises(UserError, match=f"{too_long} windows have more than 30 tokens"):
@@ -94,6 +94,6 @@ def test_a_window_beyond_the_budget_is_told_or_skipped(windows: Windows) -> None
     assert (plan.skipped, len(plan.rows)) == (too_long, len(windows) - too_long)
 
 
-def test_too_few_windows_for_the_processes_is_told(windows: Windows) -> None:
+def test_too_few_windows_for_the_processes_is_reported(windows: Windows) -> None:
     with pytest.raises(UserError, match="windows are too few for"):
         plan_batches(windows, CONFIG, 0, 0, multiple_of=100_000)

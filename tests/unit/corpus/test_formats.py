@@ -194,7 +194,7 @@ def test_gzip_files_are_read_as_they_are(tmp_path: Path) -> None:
     assert sides(read(tmp_path, format="tsv", file="x.gz")) == [(["a"], ["b"])]
 
 
-def test_marks_line_ends_and_controls_are_mended_and_reported(tmp_path: Path) -> None:
+def test_marks_line_ends_and_controls_are_repaired_and_reported(tmp_path: Path) -> None:
     write(tmp_path, en="\ufeffa\x07b\r\nc\u2028d\r\n", de="x\r\ny\n")
     reader = TypeAdapter(Reader).validate_python({"format": "text", **TWO})
     report = ReadReport()
@@ -297,7 +297,7 @@ BAD: list[tuple[str, dict[str, Any], dict[str, str], str]] = [
 @pytest.mark.parametrize(
     ("settings", "files", "message"), [b[1:] for b in BAD], ids=[b[0] for b in BAD]
 )
-def test_bad_input_is_told_in_one_line(
+def test_bad_input_is_reported_in_one_line(
     tmp_path: Path, settings: dict[str, Any], files: dict[str, str], message: str
 ) -> None:
     write(tmp_path, **files)
@@ -306,7 +306,7 @@ def test_bad_input_is_told_in_one_line(
     assert "\n" not in str(error.value)
 
 
-def test_invalid_utf8_is_told_with_file_line_and_byte(tmp_path: Path) -> None:
+def test_invalid_utf8_is_reported_with_file_line_and_byte(tmp_path: Path) -> None:
     (tmp_path / "en").write_bytes("gut\nschön\n".encode("latin-1"))
     write(tmp_path, de="x\ny\n")
     with pytest.raises(UserError, match=r"en, line 2, byte 4: not UTF-8 \(0xf6\)"):
@@ -399,7 +399,7 @@ def test_a_format_of_two_files_says_which_files_it_reads(tmp_path: Path) -> None
         parts("ids", [tmp_path / "en", tmp_path / "de"])
 
 
-def test_an_unknown_format_is_told_with_the_nearest_name() -> None:
+def test_an_unknown_format_is_reported_with_the_nearest_name() -> None:
     with pytest.raises(UserError, match=r"'jsonnl': not known; did you mean 'j"):
         format_named("jsonnl")
     with pytest.raises(ValidationError, match="does not match any of the expected tags"):

@@ -37,7 +37,7 @@ def test_ids_take_16_bits_when_the_vocabulary_allows(store: Store) -> None:
     assert store.split("train").source.tokens.dtype.itemsize == 2
 
 
-def test_a_missing_split_is_told_with_those_there_are(store: Store) -> None:
+def test_a_missing_split_is_reported_with_those_there_are(store: Store) -> None:
     with pytest.raises(UserError, match="no split 'valid'; it has train"):
         store.split("valid")
 

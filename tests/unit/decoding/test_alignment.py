@@ -20,7 +20,7 @@ PAIRS = [
 
 @pytest.mark.parametrize("head", [None, Head(1, 2, True), Head(2, 0, False)])
 @pytest.mark.parametrize("int8", [False, True])
-def test_links_are_between_words_that_are_there_whatever_stands_beside_a_sentence(
+def test_links_are_between_existing_words_whatever_is_beside_a_sentence(
     model_folder: Path, head: Head | None, int8: bool
 ) -> None:
     model = LoadedModel.load(model_folder, int8)

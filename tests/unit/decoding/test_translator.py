@@ -107,7 +107,7 @@ def test_nine_documents_are_enough_for_two_threads(model_folder: Path) -> None:
     assert [sum(on == count for on, _ in threads) for count in (1, 2)] == [1, 2]
 
 
-def test_empty_sentences_are_context_to_nobody(model_folder: Path) -> None:
+def test_empty_sentences_never_serve_as_context(model_folder: Path) -> None:
     for config in (QUICK, REDECODE):
         translator = make(model_folder, config)
         with_gaps = [DOCUMENT[0], "", DOCUMENT[1], " ", "", DOCUMENT[2]]
@@ -178,7 +178,7 @@ def test_context_is_left_out_before_a_window_gets_too_long(model_folder: Path) -
     assert report.long == 0
 
 
-def test_wrong_counts_are_reported_and_mended(model_folder: Path) -> None:
+def test_wrong_counts_are_reported_and_repaired(model_folder: Path) -> None:
     free = SearchConfig(beam=2, length_factor=0, length_constant=9, constrained=False)
     last = make(model_folder, REDECODE.model_copy(update={"search": free}))
     report = Report()

@@ -22,7 +22,7 @@ def test_a_name_with_dollars_and_angles_is_a_name_and_no_formula() -> None:
         assert "<b>$" not in plot
 
 
-def test_dots_stand_at_their_value_and_open_ones_are_not_significant() -> None:
+def test_dots_are_at_their_value_and_open_ones_are_not_significant() -> None:
     row = DotRow("tv", "3", [Estimate(25.0, 20.0, 40.0), Estimate(75.0, None, None)], 50.0)
     plot = dot_plot([row], ["a", "b"], "%")
     assert re.findall(r'class="dot c(\d)" style="left:([0-9.]+)%', plot) == [

@@ -19,7 +19,7 @@ def scored(name: str, log_probs: list[float], model: str = "abc") -> System:
     return System(name, (replace(base.files[0], outcomes=outcomes),))
 
 
-def test_a_context_that_hurts_every_item_alike_is_significant_and_its_size_is_told() -> None:
+def test_a_context_that_hurts_every_item_alike_is_significant_and_its_size_is_reported() -> None:
     gold = np.linspace(-9, -3, 40)
     noise = 0.1 * np.random.default_rng(0).standard_normal(40)
     first, second = likelihoods(

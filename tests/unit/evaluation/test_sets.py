@@ -147,6 +147,6 @@ FILM = {"document id": "f.de", "src segment": "a", "ref segment": "b", "ref pron
         ([FILM, {"document id": "f.de"}], "line 2: 'ref segment' must be a text"),
     ],
 )
-def test_the_first_bad_item_is_told(tmp_path: Path, records: list[Any], message: str) -> None:
+def test_the_first_bad_item_is_reported(tmp_path: Path, records: list[Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         read_set(write(tmp_path, records))

@@ -18,7 +18,7 @@ def test_words_that_differ_are_marked(first: str, second: str, expected: tuple[s
     assert marked(first, second) == expected
 
 
-def test_sentences_stand_with_their_translations() -> None:
+def test_sentences_come_with_their_translations() -> None:
     text = side_by_side(["one", "", "two"], [("a", ["x", "", "y z"]), ("long", ["x", "", "y w"])])
     assert text.split("\n") == [
         *("one", "  a     x", "  long  x", ""),

@@ -77,7 +77,7 @@ def test_replicates_on_one_side_of_zero_are_significant() -> None:
 @pytest.mark.parametrize(
     ("clusters", "size", "within"), [(500, 1, 0.0), (250, 2, 0.7), (100, 5, 0.5)]
 )
-def test_equally_good_runs_are_told_apart_in_5_of_100_cases(
+def test_equally_good_runs_are_found_different_in_5_of_100_cases(
     clusters: int, size: int, within: float
 ) -> None:
     found = false_positives(800, clusters, size, within, clustered_test=True)

@@ -22,7 +22,7 @@ def curve(*losses: float, rates: tuple[float, ...] = (1.0,)) -> list[dict[str, o
         ([], None),
     ],
 )
-def test_high_and_still_falling_losses_are_told(
+def test_high_and_still_falling_losses_are_reported(
     metrics: list[dict[str, object]], said: str | None
 ) -> None:
     found = doubt(metrics)

@@ -105,7 +105,7 @@ def test_an_altered_configuration_is_refused(folder: Path) -> None:
     with pytest.raises(UserError, match="not valid JSON"):
         load_config(folder)
     (folder / CONFIG).write_text("[]")
-    with pytest.raises(UserError, match="states no format"):
+    with pytest.raises(UserError, match="has no format"):
         load_config(folder)
 
 
@@ -114,7 +114,7 @@ def test_an_altered_configuration_is_refused(folder: Path) -> None:
     [
         (lambda t: t.pop("encoding.weight"), "'encoding.weight' is missing"),
         (lambda t: t.update({"encoding.weight": torch.zeros(3, 16)}), r"shape \(3, 16\)"),
-        (lambda t: t.update({"extra": torch.zeros(1)}), "'extra' that the model has not"),
+        (lambda t: t.update({"extra": torch.zeros(1)}), "'extra' that the model lacks"),
     ],
 )
 def test_tensors_that_are_missing_misshapen_or_unknown_are_refused(
@@ -128,7 +128,7 @@ def test_tensors_that_are_missing_misshapen_or_unknown_are_refused(
         load_model(folder)
 
 
-def test_what_is_no_model_directory_is_told(folder: Path, tmp_path: Path) -> None:
+def test_anything_but_a_model_directory_is_reported(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such model directory"):
         load_model(tmp_path / "nowhere")
     with pytest.raises(UserError, match="not a model directory"):

@@ -158,7 +158,7 @@ def test_a_name_has_one_canonical_form(name: str, canonical: str) -> None:
         ("", "write base or sKtoK"),
     ],
 )
-def test_an_impossible_name_is_told_in_one_line(name: str, reason: str) -> None:
+def test_an_impossible_name_is_reported_in_one_line(name: str, reason: str) -> None:
     with pytest.raises(UserError, match="system") as error:
         parse_system(name)
     assert reason in str(error.value)

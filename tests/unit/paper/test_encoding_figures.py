@@ -43,7 +43,7 @@ def test_a_figure_is_the_same_file_each_time(suffix: str, tmp_path: Path) -> Non
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_missing_extra_or_an_unknown_format_is_told(
+def test_a_missing_extra_or_an_unknown_format_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UserError, match=r"cannot draw \.jpg"):

@@ -216,7 +216,7 @@ def test_a_plan_does_not_count_runs_that_are_done(tmp_path: Path) -> None:
     assert heads() == [f"{whole}, 0 runs to start with "]
 
 
-def test_unknown_tables_and_settings_are_told(tmp_path: Path) -> None:
+def test_unknown_tables_and_settings_are_reported(tmp_path: Path) -> None:
     def request(table: str, where: str) -> Request:
         return Request(table, where, None, "local", 1, {}, tmp_path, tmp_path)
 
@@ -226,7 +226,7 @@ def test_unknown_tables_and_settings_are_told(tmp_path: Path) -> None:
         request("en-ru-cd", "testbed-enru").plan()
 
 
-def test_a_line_that_is_not_a_result_is_told(tmp_path: Path) -> None:
+def test_a_line_that_is_not_a_result_is_reported(tmp_path: Path) -> None:
     (tmp_path / "runs.jsonl").write_text("{}\n")
     with pytest.raises(UserError, match=r"runs.jsonl, line 1: not a result"):
         Results(tmp_path).runs()

@@ -28,7 +28,7 @@ def test_requirements_are_those_of_the_package_with_their_extras() -> None:
     assert found["matplotlib", "plots"] == "3.8"
 
 
-def test_what_is_missing_or_too_old_is_told_with_the_command_that_mends_it() -> None:
+def test_what_is_missing_or_too_old_is_reported_with_the_command_that_fixes_it() -> None:
     missing = Requirement("a-package-that-nobody-has", "2.0", None)
     assert missing.problem is not None
     assert "pip install 'a-package-that-nobody-has>=2.0'" in missing.problem

@@ -69,7 +69,7 @@ def test_first_names_have_their_gender_and_accusative(pair: str) -> None:
     assert_same(lexicon, TABLES[pair].PERSONS)
 
 
-def test_habits_stand_in_the_third_person(pair: str) -> None:
+def test_habits_are_in_the_third_person(pair: str) -> None:
     assert_same([list(verb) for verb in LANGUAGES[pair].habits], TABLES[pair].HABITS)
 
 

@@ -56,7 +56,7 @@ def test_names_can_be_known_from_the_target_context_alone() -> None:
     assert found["K=4"].all == 100
 
 
-def test_the_controls_are_known_to_everybody_and_to_nobody() -> None:
+def test_the_controls_are_solved_by_all_observers_or_by_none() -> None:
     chosen = dials("en-ru")
     assert {bound.all for bound in bounds(chosen.latents("d0"), 4).values()} == {100.0}
     far = bounds(chosen.latents("far"), 4, target=True)
@@ -85,7 +85,7 @@ def test_an_orbit_has_one_latent_per_label_and_all_orbits_make_the_space() -> No
             assert sum(map(len, found)) == len(latents)
 
 
-def test_cues_stand_as_far_as_seven_sentences_back() -> None:
+def test_cues_are_as_far_as_seven_sentences_back() -> None:
     space = Space(window=8, distance=7)
     for task in ("pron", "recent", "ordinal", "vp", "names"):
         latents = dials("en-ru", window=8).latents(task)

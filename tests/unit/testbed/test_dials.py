@@ -16,7 +16,7 @@ from concatmt.testbed.documents import draw_documents, training_recipe
         ({"tasks": ("prom",)}, "unknown task; tasks are pron, .*did you mean 'pron'"),
         ({"pair": "en-de", "tasks": ("spk",)}, "en-de does not have it: German verbs"),
         ({"weights": {"prom": 2}}, "--weights prom: unknown task; .*did you mean 'pron'"),
-        ({"weights": {"vp": 2}, "tasks": ("tv",)}, "--weights vp: --tasks leaves it out"),
+        ({"weights": {"vp": 2}, "tasks": ("tv",)}, "--weights vp: not among --tasks"),
         ({"weights": {"vp": 0}}, "--weights vp=0: give a whole number, 1 to 100"),
         ({"tasks": ("tv",), "density": 0}, "--density 0 leaves no room for the tasks"),
         ({"distance": 4}, "--distance 4 reaches beyond a window of 4 .* use the task far"),
@@ -34,7 +34,7 @@ from concatmt.testbed.documents import draw_documents, training_recipe
         ({"hold_out_words": 0.9}, "hold_out_words: input should be less than or equal to 0.5"),
     ],
 )
-def test_contradictions_are_told_in_one_line(values: dict[str, Any], message: str) -> None:
+def test_contradictions_are_reported_in_one_line(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message) as error:
         parse_dials(**{"pair": "en-ru", **values})
     assert "\n" not in str(error.value)

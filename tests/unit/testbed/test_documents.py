@@ -88,7 +88,7 @@ def test_documents_of_one_scene_are_as_long_as_a_window() -> None:
         assert len(document.sentences) == 4 or scene.task == "far"
 
 
-def test_at_most_so_many_scenes_and_ordinary_sentences() -> None:
+def test_scenes_and_ordinary_sentences_stay_within_their_limits() -> None:
     recipe = training_recipe(dials("en-ru", density=1.0, scenes=2, around=1))
     drawn = list(draw_documents(recipe, "seed", 200, set()))
     ordinary = [len(d.sentences) - sum(len(s.sentences) for s in d.scenes.values()) for d in drawn]
@@ -154,7 +154,7 @@ def words_of(found: list[Item]) -> set[str]:
     return {word for item in found for s in item.scene.sentences for word in s.source.split()}
 
 
-def test_words_that_are_held_out_stand_in_ordinary_sentences_alone() -> None:
+def test_words_that_are_held_out_only_occur_in_ordinary_sentences() -> None:
     changes = {"hold_out_words": 0.3}
     seen, unseen = dials("en-ru", **changes).language.divided(0.3)
     out = {noun.source for nouns in unseen.nouns["food"] for noun in nouns}

@@ -61,7 +61,7 @@ def test_the_average_is_the_best_checkpoint_and_the_four_that_follow() -> None:
     assert state([3, 2, 1]).to_average(5) == [30]
 
 
-def test_training_stops_after_so_many_validations_without_improvement() -> None:
+def test_training_stops_after_patience_validations_without_improvement() -> None:
     config = TrainingConfig(patience=2)
     assert state([3, 2, 2]).why_stop(config, 0) is None
     assert state([3, 2, 2, 2]).why_stop(config, 0) == "no improvement in 2 validations"

@@ -68,7 +68,7 @@ def test_samples_are_printed_and_recorded_and_change_no_bit(
 
 
 def test_samples_without_anything_that_translates_are_refused(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"training\.samples: nothing is given that translates"):
+    with pytest.raises(UserError, match=r"training\.samples: no function that translates"):
         train(make_task(data, samples=SAMPLES), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

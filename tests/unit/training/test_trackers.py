@@ -147,7 +147,7 @@ class Listening(Failing):
         self.told.append(f"{kind} {update}")
 
 
-def test_a_plug_ins_tracker_is_told_everything_and_a_failing_one_is_left_out(
+def test_a_plug_ins_tracker_is_reported_everything_and_a_failing_one_is_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     register("failing", Failing)
@@ -178,7 +178,7 @@ def test_a_tracker_hears_that_training_failed(tmp_path: Path) -> None:
         ("mlflow", "mlflow", "mlflow"),
     ],
 )
-def test_a_library_that_is_not_installed_is_told_before_training(
+def test_a_library_that_is_not_installed_is_reported_before_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, module: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
@@ -188,7 +188,7 @@ def test_a_library_that_is_not_installed_is_told_before_training(
     assert not (tmp_path / "run").exists()
 
 
-def test_an_unknown_tracker_is_told_with_the_nearest_name(tmp_path: Path) -> None:
+def test_an_unknown_tracker_is_reported_with_the_nearest_name(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"training.track: wandbb: no such tracker.*wandb"):
         tracker_named("wandbb")
     with pytest.raises(UserError, match="two trackers are called 'mlflow'"):

@@ -131,7 +131,7 @@ def test_a_stopped_fine_tuning_goes_on_to_the_same_bits(
         ),
     ],
 )
-def test_impossible_tunings_are_told(
+def test_impossible_tunings_are_reported(
     data: Path, start: Path, tmp_path: Path, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UserError, match=message):

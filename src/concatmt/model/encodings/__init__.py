@@ -1,4 +1,4 @@
-"""What tells the model where a token stands: encodings of token and sentence position."""
+"""Encodings of token and sentence position, by which the model knows where tokens are."""
 
 from concatmt.model.encodings.attention import (
     AlibiEncoding,

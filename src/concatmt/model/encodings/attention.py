@@ -1,6 +1,6 @@
 """Encodings that act inside attention: rotations of queries and keys, biases by distance.
 
-What others have found good for token positions, and the same for sentences. None of them is among
+Published methods for token positions, and their counterparts for sentences. None of them is among
 the paper's.
 """
 
@@ -19,12 +19,12 @@ from concatmt.model.encodings.vectors import PositionEncoding
 from concatmt.model.views import Place, Rotation, Where
 
 SELF = frozenset[Where](("encoder", "decoder"))
-BASE = 10000.0  # of the wave lengths of rotations, as in the sinusoid
-SENTENCE_SHARE = 4  # one pair of dimensions in so many turns by sentences, in `srope`
+BASE = 10000.0  # base of the wavelengths of rotations, as in the sinusoid
+SENTENCE_SHARE = 4  # one pair of dimensions in this many rotates by sentences, in `srope`
 
 
 class InsideEncoding(Encoding):
-    """Nothing is added to tokens; attention alone knows where they stand."""
+    """Adds nothing to tokens; only attention knows their positions."""
 
     def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
         return Signal(None, None)
@@ -38,7 +38,7 @@ class InsideEncoding(Encoding):
 
 @register
 class RotaryEncoding(InsideEncoding):
-    """RoPE (Su et al., 2021): queries and keys are turned by t, so scores know distances."""
+    """RoPE (Su et al., 2021): queries and keys are rotated by t, so scores depend on distances."""
 
     kind = "rotary"
     notation = "rope"
@@ -54,9 +54,9 @@ class RotaryEncoding(InsideEncoding):
 
 @register
 class SentenceRotaryEncoding(RotaryEncoding):
-    """RoPE with two clocks: the slowest quarter of the pairs turns by sentences, not by tokens.
+    """RoPE with two clocks: the slowest quarter of the pairs rotates by sentences, not by tokens.
 
-    In windows of some hundred tokens those pairs would hardly move. Sentence k is turned by k
+    In windows of a few hundred tokens those pairs would hardly move. Sentence k is rotated by k
     times the frequencies of a rotation of so few pairs: 1, and slower ones.
     """
 
@@ -75,7 +75,7 @@ class SentenceRotaryEncoding(RotaryEncoding):
 class AlibiEncoding(InsideEncoding):
     """ALiBi (Press et al., 2022): a score falls with the distance in tokens, by head.
 
-    In the encoder the distance counts in both directions alike.
+    In the encoder the distance counts alike in both directions.
     """
 
     kind = "alibi"
@@ -89,11 +89,11 @@ class AlibiEncoding(InsideEncoding):
 
 @register
 class SyncEncoding(PositionEncoding):
-    """Token positions as ever, and scores that fall with the distance in sentences, by head.
+    """Usual token positions, and scores that fall with the distance in sentences, by head.
 
-    Between the sides that keeps a sentence at its own source, as the sync points of Marian's ALiBi
-    do. The first decoder input has k = 1 but predicts the first sentence, so there it counts as
-    one of that. Slopes are learned; `segment_init: zero` makes it start as a no-op.
+    Across the sides that keeps a sentence at its own source, like the sync points of Marian's ALiBi
+    do. The first decoder input has k = 1 but predicts the first sentence, so it counts as
+    part of that. Slopes are learned; `segment_init: zero` makes it start as a no-op.
     """
 
     kind = "sync"

@@ -1,6 +1,6 @@
 """The paper's encodings: vectors for the input and, if persistent, for every block.
 
-Token positions alone, shifted by sentence, or with a vector for each segment.
+Token positions only, shifted by sentence, or with a vector for each segment.
 """
 
 import math
@@ -39,7 +39,7 @@ def sinusoid(positions: Tensor, dim: int, divisor: str = "half-1") -> Tensor:
 class SinusoidTable:
     """Rows of `sinusoid` for positions 0, 1, 2, ..., computed once and grown when needed.
 
-    A plain attribute and no buffer: DDP would broadcast a buffer between processes whose tables
+    A plain attribute, not a buffer: DDP would broadcast a buffer between processes whose tables
     have different lengths.
     """
 
@@ -55,10 +55,10 @@ class SinusoidTable:
         if self.offset:
             positions = positions + self.offset
         if positions.device.type != "cpu":
-            # The host would have to wait to hear how long the table must be.
+            # The host would have to wait to know how long the table must be.
             return sinusoid(positions, self.dim, self.frequencies)
         needed = int(positions.max()) + 1 if positions.numel() else 0
-        rows = self.rows  # another thread may put a shorter table there
+        rows = self.rows  # another thread may replace it by a shorter table
         if needed > len(rows):
             length = max(1024, 1 << (needed - 1).bit_length())
             self.rows = rows = sinusoid(torch.arange(length), self.dim, self.frequencies)
@@ -67,7 +67,7 @@ class SinusoidTable:
 
 @register
 class PositionEncoding(Encoding):
-    """Token positions alone: what the Transformer has without sentence positions."""
+    """Token positions only: the Transformer without sentence positions."""
 
     kind = "none"
     notation = ""
@@ -77,7 +77,7 @@ class PositionEncoding(Encoding):
         self.table = SinusoidTable(sizes.dim, sizes.positions)
 
     def positions(self, t: Tensor, k: Tensor, n: Tensor) -> Tensor:
-        """The position that is encoded."""
+        """The position to encode."""
         return t
 
     def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
@@ -101,7 +101,7 @@ class ShiftEncoding(PositionEncoding):
         self.shift = sizes.shift
 
     def positions(self, t: Tensor, k: Tensor, n: Tensor) -> Tensor:
-        # Padding has k = 0; its vectors are never looked at, only its positions must exist.
+        # Padding has k = 0; its vectors are never used, but its positions must exist.
         shifted = t + (n - k.clamp(min=1)) * self.shift
         return torch.where(t == FIRST_POSITION, t, shifted)
 
@@ -109,8 +109,8 @@ class ShiftEncoding(PositionEncoding):
 class SegmentEncoding(Encoding):
     """Segment vectors, added to the positions or beside them (PSE, section 2.3).
 
-    PSE is [PE(t); SE(k)] with the sinusoid computed anew for the dimensions that are left to it,
-    not cut. When persistent, `add` repeats the segment vector alone and `pse` the whole.
+    PSE is [PE(t); SE(k)] with the sinusoid computed for the remaining dimensions,
+    not cut. When persistent, `add` repeats only the segment vector and `pse` the whole.
     """
 
     has_segments = True
@@ -128,7 +128,7 @@ class SegmentEncoding(Encoding):
 
     def forward(self, t: Tensor, k: Tensor, n: Tensor) -> Signal:
         positions = self.table(t)
-        # Padding has k = 0: it may have any vector, none is ever looked at.
+        # Padding has k = 0: any vector will do, as it is never used.
         segments = self.segment_vectors(k.clamp(min=1))
         if not self.pse:
             return Signal(positions + segments, segments if self.persistent else None)
@@ -180,7 +180,7 @@ class SinusoidalEncoding(SegmentEncoding):
 
 @register
 class LearnedEncoding(SegmentEncoding):
-    """A learned vector for every segment, shared by encoder and decoder and read live by PSE.
+    """A learned vector for every segment, shared by encoder and decoder, also in PSE.
 
     Drawn from N(0, 1) as the authors do, which is sqrt(D) times a token embedding's deviation but
     is not scaled by sqrt(D) as tokens are. `segment_init: zero` makes it start as a no-op.

@@ -53,7 +53,7 @@ def test_a_model_that_looks_at_everything_alike_has_the_uniform_figures() -> Non
     assert found["decoder", 1].entropy.value == pytest.approx((math.log(4) + math.log(5)) / 2)
 
 
-def test_what_stands_beside_a_window_in_a_batch_changes_nothing() -> None:
+def test_other_windows_in_a_batch_change_nothing() -> None:
     model = build("s4to4+sin+pers")
     longer = Window("two", [[5] * 6] * 4, [[6] * 5] * 4)
     alone = attention_use(model, [WINDOW])

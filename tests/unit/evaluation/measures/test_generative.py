@@ -28,7 +28,7 @@ def test_whole_words_count_whatever_their_case_and_punctuation(
     assert is_right(translation, ["она", "Пыльная"], ["он", "оно"]) is right
 
 
-def test_a_form_of_several_words_must_stand_together() -> None:
+def test_a_form_of_several_words_must_be_consecutive() -> None:
     assert is_right("das, was er sagt", ["was er"], [])
     assert not is_right("was sagt er", ["was er"], [])
 
