@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 
-SPEED, WIDTH, LONGEST = 16, 42, 84  # characters a second, in a line, in a cue
+SPEED, WIDTH, LONGEST = 16, 42, 60  # characters a second, in a line, in a cue
 TOO_FAST = 20
 PAUSE, SCENE = 100, 30_000  # milliseconds
 SHORT = 30  # characters of a sentence that shares its cue

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from concatmt.segments.config import SubtitleConfig
 from concatmt.segments.layout import line_breaks
 from concatmt.segments.tags import Tag, is_around_some
 from concatmt.segments.tags import written as with_tags
@@ -265,12 +266,21 @@ def _escape_outside_tags(text: str, markup: Markup) -> str:
     return out + "".join(_escaped(c, markup) for c in text[at:])
 
 
+def around(turn: Turn, markup: Markup) -> tuple[str, str]:
+    """What one sees before and after the text of a turn in its line: a dash, a name, notes."""
+    lead, tail = (markup.tag.sub("", text) for text in (turn.lead, turn.tail))
+    return ("" if turn.below else lead.lstrip()), tail.rstrip()
+
+
 def breaks_for(
-    turn: Turn, text: str, language: str, wrap: str, width: int, alone: bool
+    turn: Turn, text: str, markup: Markup, language: str, config: SubtitleConfig, alone: bool
 ) -> list[int]:
     """Where the lines of a turn break: `auto` two lines, one if another speaker shares the cue."""
-    if wrap == "none":
+    if config.wrap == "none":
         return []
-    if wrap == "keep":
+    if config.wrap == "keep":
         return line_breaks(text, language, 0, turn.lines) if turn.lines > 1 else []
-    return line_breaks(text, language, width, 2 if alone else 1)
+    lead, tail = (seen.replace(" ", "\u00a0") for seen in around(turn, markup))
+    lines = 2 if alone and not turn.below else 1
+    breaks = line_breaks(lead + text + tail, language, config.width, lines)
+    return [place - len(lead) for place in breaks]

@@ -202,16 +202,12 @@ class Subtitles:
             if dropped and not text.strip():
                 continue
             breaks = cue_text.breaks_for(
-                turn,
-                text,
-                self.language,
-                config.wrap,
-                config.width,
-                len(turns) == 1 and not turn.below,
+                turn, text, self.markup, self.language, config, len(turns) == 1
             )
-            visible += len(text)
+            lead, tail = cue_text.around(turn, self.markup)
+            visible += len(lead + text + tail)
             summary.add("tags moved", len(turn.tags))
-            edges = [0, *breaks, len(text)]
+            edges = [-len(lead), *breaks, len(text + tail)]
             longest = max(b - a for a, b in pairwise(edges))
             summary.add("lines longer than the width", int(longest > config.width + 1))
             written += joint + cue_text.written(turn, text, tags, self.markup, line_end, breaks)

@@ -120,3 +120,11 @@ def test_a_sentence_does_not_go_on_at_another_place_of_the_screen() -> None:
         f"Dialogue: 0:00:0{n}.00,0:00:0{n}.90,{words}\n" for n, words in enumerate(lines)
     )
     assert sentences(read(text, ".ass")) == ["Sign text", "and another, there."]
+
+
+def test_a_name_takes_its_room_in_the_line() -> None:
+    file = read(srt("ANNA: <i>x y.</i>"))
+    out = translate(file, "Nous savons qu'il est encore dans la rue.")
+    assert bodies(out) == ["ANNA: <i>Nous savons qu'il\nest encore dans la rue.</i>"]
+    short = translate(file, "Nous savons qu'il est encore là.")
+    assert bodies(short) == ["ANNA: <i>Nous savons qu'il est encore là.</i>"]
