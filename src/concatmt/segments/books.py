@@ -16,6 +16,8 @@ from concatmt.segments.segment import Segment, Summary, Translated
 from concatmt.segments.spans import EncodedText
 from concatmt.segments.web_pages import WebPage
 
+_PAGE, _CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
+
 
 class Epub:
     """A book: its chapters in the order of reading, and the book with their translations."""
@@ -34,7 +36,7 @@ class Epub:
                 self.segments.append(replace(segment, gap=gap))
 
     def _chapters(self) -> list[str]:
-        """The pages that the package document lists for reading."""
+        """The pages that the package document lists for reading, and tables of contents."""
         container = self._members.read("META-INF/container.xml").decode("utf-8", "replace")
         found = re.search(r"full-path\s*=\s*[\"']([^\"']+)[\"']", container)
         if found is None:
@@ -43,16 +45,21 @@ class Epub:
         text = EncodedText.read(self._members.read(package), f"{self.name}:{package}").text
         pages: dict[str, str] = {}
         order: list[str] = []
+        contents: list[str] = []
         for piece in xml_pieces(text, f"{self.name}:{package}"):
             if piece.kind == "start" and piece.name == "item":
-                if piece.get("media-type") == "application/xhtml+xml":
-                    place = unquote(piece.get("href") or "")
-                    pages[piece.get("id") or ""] = posixpath.normpath(
-                        posixpath.join(posixpath.dirname(package), place)
-                    )
+                place = posixpath.join(posixpath.dirname(package), unquote(piece.get("href") or ""))
+                number, kind = piece.get("id") or "", piece.get("media-type")
+                if kind in (_PAGE, _CONTENTS):
+                    pages[number] = posixpath.normpath(place)
+                is_there = pages.get(number) in self._members.names
+                if is_there and (
+                    kind == _CONTENTS or "nav" in (piece.get("properties") or "").split()
+                ):
+                    contents.append(number)
             elif piece.kind == "start" and piece.name == "itemref":
                 order.append(piece.get("idref") or "")
-        chapters = [pages[key] for key in dict.fromkeys(order) if key in pages]
+        chapters = [pages[key] for key in dict.fromkeys([*order, *contents]) if key in pages]
         for chapter in chapters:
             if chapter not in self._members.names:
                 raise UserError(f"{self.name}: the chapter {chapter} is not in the archive")

@@ -16,7 +16,6 @@ from concatmt.segments.running_text import RunningText
 from concatmt.segments.segment import SegmentedFile, Translated
 from concatmt.segments.web_pages import WebPage
 from concatmt.segments.word_files import Docx
-from concatmt.segments.xliff import Xliff
 from concatmt.text.splitting import sentence_spans
 
 
@@ -102,150 +101,6 @@ def test_a_page_is_translated_block_by_block() -> None:
     assert '<script>var a = "<p>no</p>";</script><p>xOpen <i>xend' in out
 
 
-XLIFF_1 = """<?xml version="1.0" encoding="UTF-8"?>
-<xliff version="1.2"><file><body>
- <trans-unit id="1" approved="yes">
-   <source>The cat.</source>
-   <target>La chatte.</target>
- </trans-unit>
- <trans-unit id="2">
-   <source>It <g id="1">sleeps</g> now.</source>
- </trans-unit>
- <trans-unit id="3"><source>A</source><target/></trans-unit>
- <trans-unit id="4"><source>B</source><target state="new"></target></trans-unit>
- <trans-unit id="5" translate="no"><source>C</source></trans-unit>
-</body></file></xliff>
-"""
-
-
-def test_approved_segments_are_context_and_stay() -> None:
-    file = Xliff(XLIFF_1.encode(), "a.xlf", split)
-    assert [(s.text, s.given) for s in file.segments] == [
-        ("The cat.", "La chatte."),
-        ("It sleeps now.", None),
-        ("A", None),
-        ("B", None),
-        ("C", "C"),
-    ]
-    out = marked(file).decode()
-    expected = XLIFF_1.replace(
-        "now.</source>\n",
-        'now.</source>\n   <target>xIt <g id="1">xsleeps</g> xnow.</target>\n',
-    )
-    expected = expected.replace("<target/>", "<target>xA</target>")
-    expected = expected.replace('"new"></target>', '"new">xB</target>')
-    assert out == expected
-
-
-def test_xliff_2_with_a_prefix() -> None:
-    text = (
-        '<x:xliff version="2.0" xmlns:x="urn:x"><x:unit id="1"><x:segment state="final">'
-        "<x:source>Hi.</x:source><x:target>Salut.</x:target></x:segment><x:segment>"
-        "<x:source>Bye.</x:source></x:segment></x:unit></x:xliff>"
-    )
-    file = Xliff(text.encode(), "a.xlf", split)
-    assert [(s.text, s.given) for s in file.segments] == [("Hi.", "Salut."), ("Bye.", None)]
-    assert "<x:source>Bye.</x:source><x:target>xBye.</x:target>" in marked(file).decode()
-
-
-def test_codes_in_a_unit_are_never_text_and_go_with_their_words() -> None:
-    text = (
-        '<xliff version="1.2"><file><body><trans-unit id="1"><source>The <bpt id="1">&lt;b&gt;'
-        '</bpt>red<ept id="1">&lt;/b&gt;</ept> <g id="2">house</g> of <mrk mtype="protected">'
-        'Acme</mrk><ph id="3">{0}</ph> <![CDATA[burns & falls]]>.</source><target>?</target>'
-        "</trans-unit></body></file></xliff>"
-    )
-    file = Xliff(text.encode(), "a.xlf", split)
-    assert sentences(file) == ["The red house of burns & falls."]
-    links = ((0, 0), (1, 2), (2, 1), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7))
-    translated = Translated("La maison rouge de brûle & tombe.", links)
-    out = file.with_translations([translated])[0].decode()
-    assert (
-        '<target>La <g id="2">maison</g> <bpt id="1">&lt;b&gt;</bpt>rouge<ept id="1">&lt;/b&gt;'
-        "</ept> de" in out
-    )
-    for code in ('<mrk mtype="protected">Acme</mrk>', '<ph id="3">{0}</ph>'):
-        assert out.count(code) == 2
-    assert "brûle &amp; tombe." in out
-    assert out.count("<![CDATA[") == 1
-
-
-SEGMENTED = """<xliff version="1.2"><file><body>
- <trans-unit id="1">
-  <source>Dr. No <g id="5">left. She</g> saw him, 12. 13.</source>
-  <seg-source><mrk mtype="seg" mid="0">Dr. No <g id="5">left.</g></mrk> <mrk mtype="seg" mid="1"><g id="5">She</g> saw him,</mrk> <mrk mtype="seg" mid="2">12. 13.</mrk></seg-source>{}
-  <alt-trans><source>Alt.</source><target>Autre.</target></alt-trans>
- </trans-unit>
- <trans-unit id="2"><source>Last.</source></trans-unit>
-</body></file></xliff>
-"""  # noqa: E501
-
-
-def test_a_new_target_gets_the_marks_of_the_segmented_source() -> None:
-    file = Xliff(SEGMENTED.format("").encode(), "a.xlf", split)
-    assert sentences(file) == ["Dr. No left.", "She saw him,", "Last."]
-    assert marked(file).decode() == SEGMENTED.format(
-        '\n  <target><mrk mtype="seg" mid="0">xDr. xNo <g id="5">xleft.</g></mrk> <mrk mtype="seg"'
-        ' mid="1"><g id="5">xShe</g> xsaw xhim,</mrk> <mrk mtype="seg" mid="2">12. 13.</mrk>'
-        "</target>"
-    ).replace("Last.</source>", "Last.</source><target>xLast.</target>")
-
-
-def test_marked_segments_of_a_target_are_filled_one_by_one() -> None:
-    target = (
-        '<target><mrk mtype="seg" mid="1">Elle</mrk>, <mrk mtype="seg" mid="0"/>'
-        '<mrk mtype="seg" mid="2">12</mrk></target>'
-    )
-    file = Xliff(SEGMENTED.format(target).encode(), "a.xlf", split)
-    assert sentences(file) == ["Dr. No left.", "She saw him,", "Last."]
-    out = marked(file).decode()
-    assert (
-        '<target><mrk mtype="seg" mid="1"><g id="5">xShe</g> xsaw xhim,</mrk>, <mrk mtype="seg"'
-        ' mid="0">xDr. xNo <g id="5">xleft.</g></mrk><mrk mtype="seg" mid="2">12</mrk></target>'
-    ) in out
-    assert file.pairs[:3] == [("Dr. No left.", ""), ("She saw him,", "Elle"), ("12. 13.", "12")]
-
-
-def test_marked_segments_of_an_approved_target_are_given_one_by_one() -> None:
-    target = (
-        '<target><mrk mtype="seg" mid="0">Il partit.</mrk> <mrk mtype="seg" mid="1">Elle le vit,'
-        '</mrk> <mrk mtype="seg" mid="2">12. 13.</mrk></target>'
-    )
-    text = SEGMENTED.format(target).replace('id="1">\n', 'id="1" approved="yes">\n', 1)
-    file = Xliff(text.encode(), "a.xlf", split)
-    assert [(s.text, s.given) for s in file.segments] == [
-        ("Dr. No left.", "Il partit."),
-        ("She saw him,", "Elle le vit,"),
-        ("12. 13.", "12. 13."),
-        ("Last.", None),
-    ]
-    assert marked(file).decode() == text.replace(
-        "Last.</source>", "Last.</source><target>xLast.</target>"
-    )
-
-
-def test_a_target_without_marks_is_written_again_with_them() -> None:
-    file = Xliff(SEGMENTED.format("<target>Rien</target>").encode(), "a.xlf", split)
-    out = marked(file).decode()
-    assert "Rien" not in out
-    assert out.count('<mrk mtype="seg" mid="1"><g id="5">') == 2
-
-
-def test_the_target_of_a_match_is_not_the_units() -> None:
-    text = (
-        '<xliff version="1.2"><trans-unit id="1"><source>Hi.</source><alt-trans><target'
-        ' state="final">Salut.</target></alt-trans></trans-unit></xliff>'
-    )
-    file = Xliff(text.encode(), "a.xlf", split)
-    assert [(s.text, s.given) for s in file.segments] == [("Hi.", None)]
-    assert "<source>Hi.</source><target>xHi.</target><alt-trans>" in marked(file).decode()
-
-
-def test_a_second_translation_by_the_same_words_changes_nothing() -> None:
-    once = identity(Xliff(XLIFF_1.encode(), "a.xlf", split))
-    assert identity(Xliff(once, "a.xlf", split)) == once
-
-
 def archive(members: dict[str, str]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
@@ -297,6 +152,35 @@ def test_chapters_of_a_book_come_in_the_order_of_its_spine() -> None:
     assert out.namelist()[0] == "mimetype"
     assert b"<p>xSecond.</p>" in out.read("OPS/a.xhtml")
     assert out.read("OPS/cover.png") == b"not text"
+
+
+def test_tables_of_contents_are_translated_after_the_chapters() -> None:
+    page = '<?xml version="1.0"?><html xmlns="h"><body><{0}>{1}</{0}></body></html>'
+    ncx = (
+        '<?xml version="1.0"?><!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN" "http://127.0.0.1'
+        ':9/none.dtd"><ncx xmlns="n"><head><meta name="dtb:uid" content="A b"/></head><navMap>'
+        '<navPoint id="p"><navLabel><text>One.</text></navLabel><content src="a.xhtml"/></navPoint>'
+        "</navMap></ncx>"
+    )
+    data = archive(
+        {
+            "META-INF/container.xml": '<c><rootfile full-path="b.opf"/></c>',
+            "b.opf": '<p><item id="n" href="n.xhtml" media-type="application/xhtml+xml" '
+            'properties="scripted nav"/><item id="x" href="t.ncx" '
+            'media-type="application/x-dtbncx+xml"/><item id="gone" href="gone.ncx" '
+            'media-type="application/x-dtbncx+xml"/><item id="a" href="a.xhtml" '
+            'media-type="application/xhtml+xml"/><itemref idref="a"/></p>',
+            "n.xhtml": page.format("li", '<a href="a.xhtml">One.</a>'),
+            "t.ncx": ncx,
+            "a.xhtml": page.format("h1", "One."),
+        }
+    )
+    file = Epub(data, "a.epub", split)
+    assert sentences(file) == ["One."] * 3
+    assert identity(file) == data
+    out = zipfile.ZipFile(io.BytesIO(marked(file)))
+    assert out.read("t.ncx").decode() == ncx.replace("One.", "xOne.")
+    assert b'<a href="a.xhtml">xOne.</a>' in out.read("n.xhtml")
 
 
 def xml_page(data: bytes) -> WebPage:
