@@ -16,6 +16,7 @@ from concatmt.segments.running_text import RunningText
 from concatmt.segments.segment import SegmentedFile, Translated
 from concatmt.segments.web_pages import WebPage
 from concatmt.segments.word_files import Docx
+from concatmt.segments.xliff import Xliff
 from concatmt.text.splitting import sentence_spans
 
 
