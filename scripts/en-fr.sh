@@ -68,8 +68,7 @@ while [ "$done" -lt "$ONLY" ]; do
     mkdir -p "$run"
     make_model "$system" "$seed" "$run"
     if [ "$system" = plain ]; then
-        for items in items foreign; do translate_plainly "$run" "$WORK/$items.jsonl" $items.jsonl; done
-        translate_plainly "$run" "$WORK/test.en" test.own.fr
+        translate_plainly "$run" "$WORK/items.jsonl" items.jsonl
         python scripts/en_fr.py record "$WORK" "$system" "$seed" "$RESULTS"
         continue
     fi

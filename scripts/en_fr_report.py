@@ -107,8 +107,7 @@ def _generated(of_system: BySystem) -> Section:
                 _interval(values, _documents(runs)),
                 f"{decided:.1%}",
                 f"{open_:.1%}",
-                f"{right(runs, 'foreign').mean():.1%}",
-                f"{right(runs, 'alone').mean():.1%}" if "alone" in runs[0] else "-",
+                *(_share_of(runs, kind) for kind in ("foreign", "alone")),
             )
         )
     head = ("System", "Seeds", "Right [95%]", "Of decided", "Open", "Foreign context", "None")
@@ -127,6 +126,10 @@ def _generated(of_system: BySystem) -> Section:
                 clauses[best] += f", {what} in {share(other):.1%}"
     title = "Pronouns that only context decides, generated"
     return Section("generated", title, list(blocks), clauses=clauses, best=best)
+
+
+def _share_of(runs: Sequence[Run], kind: str) -> str:
+    return f"{right(runs, kind).mean():.1%}" if kind in runs[0] else "-"
 
 
 def _share(of_system: BySystem) -> Callable[[str], float]:

@@ -26,6 +26,7 @@ PROBE_SECONDS = 3.0  # after a first batch to warm up
 PROBE_BATCHES = 8
 MOMENTS = 2  # numbers that Adam keeps per parameter
 FLOAT_BYTES = 4
+HEAP = 1.25  # how far the heap grows beyond its size after a few batches (see `heap`)
 HIGH_PADDING = 0.15
 HIGH_SHARE = 0.2  # of parameters in embeddings; above this it pays to freeze them
 LOW_DISCOUNT = 0.1
@@ -115,7 +116,7 @@ def _peak(device: torch.device) -> float:
     if device.type == "cuda":
         return float(torch.cuda.max_memory_allocated(device))
     unit = 1 if sys.platform == "darwin" else 1024
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit * HEAP
 
 
 def advice(trainer: "Trainer") -> list[str]:

@@ -22,6 +22,7 @@ from concatmt.corpus.batch import WindowBatch
 from concatmt.corpus.batches import BatchStream
 from concatmt.corpus.windows import Windows
 from concatmt.errors import UserError
+from concatmt.heap import Heap
 from concatmt.model.transformer import Transformer
 from concatmt.processor import avoid_missing_tiles
 from concatmt.training.checkpoints import Checkpoints
@@ -81,6 +82,7 @@ class Trainer:
         self.scaler = _scaler(config, processes.device)
         self.checkpoints = Checkpoints(run.folder / "checkpoints")
         self.reporter = Reporter(run, config, processes.first)
+        self.heap = Heap()
         self.state = TrainingState()
         self._resume(run)
         self.wrapped = self._wrap()
@@ -145,6 +147,7 @@ class Trainer:
         self.scaler.update()
         if self.objective.separator is not None:
             self.objective.separator.write()
+        self.heap.trim()
         self._check_divergence(totals, norm)
         epoch_share = self.stream.next / len(self.stream)
         place = f"epoch {self.stream.epoch + 1} ({epoch_share:.0%})"

@@ -109,7 +109,10 @@ def with_changes(tmp_path: Path, without: tuple[str, ...] = (), **changes: str) 
         ({"transformer_train_position_embeddings": "true"}, "its positions are trained"),
         ({"type": "s2s"}, "type 's2s'; only 'transformer'"),
         ({"transformer_ffn_activation": "gelu"}, "'gelu' is neither relu nor swish"),
-        ({"transformer_postprocess_emb": "nd"}, "transformer-postprocess-emb 'nd' has no counterpart"),
+        (
+            {"transformer_postprocess_emb": "nd"},
+            "transformer-postprocess-emb 'nd' has no counterpart",
+        ),
         ({"transformer_postprocess": "da"}, "only norms after every sublayer"),
         ({"transformer_tied_layers": "[1, 1]"}, "transformer-tied-layers .* has no counterpart"),
         ({"transformer_attention_mask": "alibi"}, "transformer-attention-mask 'alibi'"),
