@@ -153,6 +153,56 @@ def test_subtitles_are_dropped_corrected_and_downloaded(page: Page, tmp_path: Pa
     assert lines[6] == "Leb wohl."
 
 
+def test_terms_are_typed_and_those_that_were_not_used_are_shown(page: Page) -> None:
+    page.focus("#glossary summary")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("lamp = Garten, Haus\n\nSUN = ☃")
+    assert page.inner_text("#terms-count") == "2 terms"
+    found = translate(page)
+    assert "Garten" in found[0] or "Haus" in found[0]
+    assert page.locator(".missed:visible").all_inner_texts() == ["Not used: SUN"]
+    assert page.locator(".row:nth-child(4) .missed").is_visible()
+    assert "Glossary: 1 of 2 terms used." in page.inner_text("#status")
+    page.click(".row:nth-child(1) .translation")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Anna kaufte ein Licht .")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("body[data-corrected='0']")
+    assert page.inner_text(".row:nth-child(1) .missed") == "Not used: lamp"
+    page.reload()
+    assert page.input_value("#terms").startswith("lamp = Garten"), "kept in this tab"
+
+
+def test_a_glossary_that_says_nothing_is_told_by_its_line(page: Page) -> None:
+    page.click("#glossary summary")
+    page.fill("#terms", "lamp = Haus\nsun")
+    page.fill("#text", TEXT)
+    page.press("#text", "Control+Enter")
+    assert page.inner_text("#problem") == "Glossary, line 2: write it as term = translation."
+    assert page.evaluate("document.activeElement.id") == "terms"
+    page.fill("#terms", "lamp = Haus\nLamp = Garten")
+    page.click("#translate")
+    page.wait_for_selector("#problem:visible:has-text('twice')")
+    assert page.inner_text("#problem") == "glossary, line 2: 'Lamp' is listed twice"
+
+
+def test_a_glossary_is_dropped(page: Page) -> None:
+    data = page.evaluate_handle(
+        """() => {
+          const data = new DataTransfer();
+          const lines = "\\ufefflamp\\tGarten\\tHaus\\r\\nsun\\tMond\\r\\n";
+          data.items.add(new File([lines], "terms.tsv"));
+          return data;
+        }"""
+    )
+    page.dispatch_event("#glossary summary", "drop", {"dataTransfer": data})
+    page.wait_for_selector("#terms-count:has-text('2 terms')")
+    assert page.input_value("#terms") == "lamp\tGarten\tHaus\nsun\tMond"
+    found = translate(page)
+    assert "Garten" in found[0] or "Haus" in found[0]
+
+
 def test_a_file_that_cannot_be_read_is_told(page: Page) -> None:
     page.set_input_files(
         "#file", {"name": "book.docx", "mimeType": "application/zip", "buffer": b"no zip"}
@@ -179,9 +229,14 @@ def test_it_is_accessible_and_fits_the_screen(page: Page, width: int, scheme: An
     page.set_viewport_size({"width": width, "height": 860})
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     assert violations(page) == []
+    page.click("#glossary summary")
+    page.fill("#terms", "lamp = Haus\nsun = ☃")
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     translate(page)
     page.click("#compare")
     page.wait_for_selector("body[data-compared=done]")
+    page.wait_for_selector(".missed:visible")
     page.hover(".row:nth-child(4) .source")
     assert violations(page) == []
     page.click(".row:nth-child(2) .translation")

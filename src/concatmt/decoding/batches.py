@@ -15,6 +15,7 @@ from concatmt.decoding.term_search import TermSearch
 from concatmt.decoding.threads import in_threads
 
 WORTH_TWO_THREADS = 8  # items; of fewer, the longest takes about as long alone as all together
+TERM_BEAM = 10  # of a search that aims at terms: its beam is shared among more and less of them
 
 
 def translate_windows(
@@ -24,19 +25,30 @@ def translate_windows(
     pool: PoolConfig,
     wanted: int | None = None,
 ) -> list[list[Hypothesis]]:
-    """The translations of each window, best first: at least `wanted`, by default the whole beam."""
+    """The translations of each window, best first: at least `wanted`, by default the whole beam.
+
+    All windows aim at terms, or none does.
+    """
     translations: list[list[Hypothesis]] = [[] for _ in windows]
     batches = plan([window.cost for window in windows], pool)
 
     def run(batch: list[int]) -> list[list[Hypothesis]]:
         some = [windows[i] for i in batch]
-        strategy = TermSearch(engine, search) if any(window.terms for window in some) else None
-        return Search(engine, search, strategy=strategy).run(some, [wanted] * len(some))
+        aimed = any(window.terms for window in some)
+        searcher = term_search(engine, search) if aimed else Search(engine, search)
+        return searcher.run(some, [wanted] * len(some))
 
     for batch, hypotheses in zip(batches, in_threads(run, batches, pool.threads), strict=True):
         for i, of_window in zip(batch, hypotheses, strict=True):
             translations[i] = of_window
     return translations
+
+
+def term_search(engine: Engine, search: SearchConfig) -> Search:
+    """A search for windows that aim at terms."""
+    beam = max(search.beam, min(TERM_BEAM, engine.candidate_limit))
+    wide = search.model_copy(update={"beam": beam})
+    return Search(engine, wide, strategy=TermSearch(engine, wide))
 
 
 def plan(costs: Sequence[int], pool: PoolConfig) -> list[list[int]]:

@@ -7,16 +7,18 @@ tokens that a search can aim at (`term_search`). Does not know models.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.corpus.lines import CONTROL, ReadReport, read_lines
 from concatmt.errors import UserError
 from concatmt.files import hash_text
 from concatmt.text.codec import Codec
 
 HASH_DIGITS = 12
+_PIECE = re.compile(r"\w+|\s+|[^\w\s]")
 _ELISION = "d'"  # a word follows it without a space
 
 
@@ -41,33 +43,50 @@ class Glossary:
     @classmethod
     def read(cls, path: Path) -> Glossary:
         """Read a TSV file: a term, then an allowed form of its translation in each column."""
+        return cls.parse(read_lines(path, ReadReport()), str(path))
+
+    @classmethod
+    def parse(cls, lines: Iterable[str], name: str) -> Glossary:
+        """Read the lines of such a file; `name` says in messages where they come from."""
         terms: dict[str, Term] = {}
-        for number, line in enumerate(read_lines(path, ReadReport()), start=1):
-            source, *forms = (column.strip() for column in line.split("\t"))
+        for number, line in enumerate(lines, start=1):
+            columns = (CONTROL.sub(" ", column) for column in line.split("\t"))
+            source, *forms = (" ".join(column.split()) for column in columns)
             forms = [form for form in forms if form]
             if not line.strip():
                 continue
             if not source or not forms:
                 raise UserError(
-                    f"{path}, line {number}: expected a term, a tab and its translation, further"
+                    f"{name}, line {number}: expected a term, a tab and its translation, further"
                     " tabs and further forms of it"
                 )
-            if source.lower() in terms:
-                raise UserError(f"{path}, line {number}: {source!r} is listed twice")
-            terms[source.lower()] = Term(source, tuple(dict.fromkeys(forms)))
+            if source.casefold() in terms:
+                raise UserError(f"{name}, line {number}: {source!r} is listed twice")
+            terms[source.casefold()] = Term(source, tuple(dict.fromkeys(forms)))
         if not terms:
-            raise UserError(f"{path}: no terms in it")
+            raise UserError(f"{name}: no terms in it")
         return cls(tuple(terms.values()))
+
+    def updated(self, other: Glossary) -> Glossary:
+        """These terms and those of `other`, which counts where both have a term."""
+        terms = {term.source.casefold(): term for term in (*self.terms, *other.terms)}
+        return Glossary(tuple(terms.values()))
 
     def found_in(self, sentence: str) -> list[Term]:
         """The terms of a sentence; the longest where several start at one place."""
-        terms, seen = [], set()
-        for match in self._any.finditer(sentence):
-            term = self._by_name[" ".join(match.group().lower().split())]
-            if term.source not in seen:
-                seen.add(term.source)
-                terms.append(term)
-        return terms
+        pieces = _pieces(sentence)
+        terms: dict[Term, None] = {}
+        at = 0
+        while at < len(pieces):
+            for size in self._sizes.get(pieces[at], ()):
+                term = self._by_pieces.get(pieces[at : at + size])
+                if term is not None and _is_apart(pieces, at, at + size):
+                    terms[term] = None
+                    at += size
+                    break
+            else:
+                at += 1
+        return list(terms)
 
     @property
     def hash(self) -> str:
@@ -75,14 +94,31 @@ class Glossary:
         return hash_text(repr(self.terms))[:HASH_DIGITS]
 
     @cached_property
-    def _by_name(self) -> dict[str, Term]:
-        return {term.source.lower(): term for term in self.terms}
+    def _by_pieces(self) -> dict[tuple[str, ...], Term]:
+        return {_pieces(term.source): term for term in self.terms}
 
     @cached_property
-    def _any(self) -> re.Pattern[str]:
-        longest = sorted(self._by_name, key=len, reverse=True)
-        words = "|".join(r"\s+".join(map(re.escape, name.split())) for name in longest)
-        return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+    def _sizes(self) -> dict[str, list[int]]:
+        """How many pieces the terms have that begin with a piece, the most first."""
+        sizes: dict[str, set[int]] = {}
+        for pieces in self._by_pieces:
+            sizes.setdefault(pieces[0], set()).add(len(pieces))
+        return {piece: sorted(some, reverse=True) for piece, some in sizes.items()}
+
+
+def _pieces(text: str) -> tuple[str, ...]:
+    """Words in small letters, spaces, and every other character."""
+    return tuple(piece if piece.strip() else " " for piece in _PIECE.findall(text.casefold()))
+
+
+def _is_apart(pieces: Sequence[str], start: int, end: int) -> bool:
+    """Whether no letter goes on at either end: words are whole, but `'s` could be part of one."""
+    ends = (pieces[start - 1 : start], pieces[start]), (pieces[end : end + 1], pieces[end - 1])
+    return not any(next_ and _is_word(next_[0]) and not _is_word(own) for next_, own in ends)
+
+
+def _is_word(piece: str) -> bool:
+    return piece[0] == "_" or piece[0].isalnum()
 
 
 def _pattern(form: str) -> re.Pattern[str]:

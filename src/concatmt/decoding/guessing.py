@@ -100,7 +100,7 @@ class GuessedDocument:
         for window in task.windows:
             results += yield [window]
         self.searches += len(results)
-        guess.translation = self.sentences.finish(task, results, report)
+        guess.translation = yield from self.sentences.finish(task, results, report)
         guess.key, guess.report = key, report
         return True
 

@@ -3,18 +3,21 @@
 When a window is done, a waiting one takes its row, whatever step the others are at, so that
 nobody waits for the longest. Several schedulers may share a queue, each with rows of its own.
 
-All rows of a batch are as wide as the longest. A window far longer than the budget
-foresees is searched separately: by `run` after the others, by `serve` alongside them.
+All rows of a batch are as wide as the longest. A window far longer than the budget foresees is
+searched separately: by `run` after the others, by `serve` alongside them. So is a window that aims
+at terms, whose beam is wider: by `run` at once.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import islice
 
-from concatmt.decoding.batches import plan
+from concatmt.decoding.batches import plan, term_search, translate_windows
 from concatmt.decoding.beams import Row
 from concatmt.decoding.clients import Cancelled, Client, Found, Place, Queue, Stream
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.hypotheses import Window
 from concatmt.decoding.search import Search
 
 JOIN_TOGETHER = 0.25  # share of the rows that must be free before others join
@@ -25,10 +28,10 @@ PATIENCE = 3  # steps after which fewer waiting windows may join online
 class Rows:
     """The rows of one search, each with the window that it works on."""
 
-    def __init__(self, engine: Engine, config: SearchConfig, most: int, patient: bool) -> None:
+    def __init__(self, make: Callable[[], Search], most: int, patient: bool) -> None:
         """Use at `most` this many rows. `patient`: windows wait until enough can join together."""
-        self.engine, self.config, self.most, self.patient = engine, config, most, patient
-        self.search = Search(engine, config)
+        self.make, self.most, self.patient = make, most, patient
+        self.search = make()
         self.waiting: deque[Place] = deque()
         self.waited = 0  # steps
         self.owners: dict[Row, Place] = {}
@@ -40,7 +43,7 @@ class Rows:
 
     @property
     def room(self) -> int:
-        """How many more windows may wait for a row."""
+        """How many more windows can have a row at once."""
         return self.most - len(self.owners) - len(self.waiting)
 
     def advance(self) -> list[tuple[Place, Row]]:
@@ -53,15 +56,16 @@ class Rows:
         return done
 
     def _admit(self) -> list[tuple[Place, Row]]:
-        rows, waiting = self.search.rows, len(self.waiting)
+        rows, waiting = self.search.rows, min(len(self.waiting), self.most - len(self.owners))
         enough = waiting >= JOIN_TOGETHER * rows or not self.search.live
         if not waiting or not (enough or (not self.patient and self.waited >= PATIENCE)):
             return []
-        places = list(self.waiting)
+        places = list(islice(self.waiting, waiting))
         self.waited = 0
         windows = [place.window for place in places]
         joined = self.search.join(windows, [place.client.wanted for place in places])
-        self.waiting.clear()
+        for _ in places:
+            self.waiting.popleft()
         self.owners.update(zip(joined, places, strict=True))
         return self._served([row for row in joined if not row.live])
 
@@ -82,7 +86,7 @@ class Rows:
         """End all clients with this error and start with empty rows."""
         places = [*self.owners.values(), *self.waiting]
         self.search.close()
-        self.search = Search(self.engine, self.config)
+        self.search = self.make()
         self.owners.clear()
         self.waiting.clear()
         for place in places:
@@ -100,9 +104,11 @@ class Scheduler:
         self.longest = max(
             1, 2 * pool.tokens // pool.windows
         )  # of windows that are searched together
-        self.rows = Rows(engine, config, pool.windows, patient=not queue.fair)
+        self.rows = Rows(self._search, pool.windows, patient=not queue.fair)
         # Few at a time, as each is wide.
-        self.long = Rows(engine, config, max(1, pool.windows // 8), patient=False)
+        few = max(1, pool.windows // 8)
+        self.long = Rows(self._search, few, patient=False)
+        self.aimed = Rows(lambda: term_search(engine, config), few, patient=False)
 
     def run(self) -> None:
         """Search until the queue is empty; what is searched together depends on the clients."""
@@ -121,8 +127,7 @@ class Scheduler:
             for batch in plan([place.window.cost for place in places], self.pool):
                 together = [places[i] for i in batch]
                 wanted = [place.client.wanted for place in together]
-                search = Search(self.engine, self.config)
-                hypotheses = search.run([place.window for place in together], wanted)
+                hypotheses = self._search().run([place.window for place in together], wanted)
                 results.update(zip(together, hypotheses, strict=True))
             for place in reversed(places):  # so that the first is the first of the queue
                 self._deliver(place, results[place])
@@ -130,16 +135,15 @@ class Scheduler:
     def serve(self) -> None:
         """Search until the queue is closed and empty; new windows join within a few steps."""
         while True:
-            both = self.rows, self.long
-            for rows in both:
+            for rows in self.all_rows:
                 rows.drop_cancelled()
-            idle = not any(rows.busy for rows in both)
+            idle = not any(rows.busy for rows in self.all_rows)
             if idle:
-                for rows in both:
+                for rows in self.all_rows:
                     rows.search.close()
             if not self._take_in(wait=idle) and idle:
                 return
-            for rows in both:
+            for rows in self.all_rows:
                 try:
                     done = rows.advance()
                 except Exception as error:  # whatever it is, other clients continue
@@ -151,7 +155,12 @@ class Scheduler:
     def _fill(self, count: int, far: list[Place]) -> None:
         """Take `count` windows from the queue, not counting long ones."""
         while count and (place := self.queue.next()) is not None:
-            if place.window.cost > self.longest:
+            if place.window.terms:
+                pool = self.pool.model_copy(update={"threads": 1})
+                wanted = place.client.wanted
+                [result] = translate_windows(self.engine, [place.window], self.config, pool, wanted)
+                self._deliver(place, result)
+            elif place.window.cost > self.longest:
                 far.append(place)
             else:
                 self.rows.waiting.append(place)
@@ -160,14 +169,26 @@ class Scheduler:
     def _take_in(self, wait: bool) -> int:
         """Take some windows from the queue, leaving some to other schedulers; returns how many."""
         count = 0
-        while count < TAKEN_A_STEP and self.rows.room > 0 and self.long.room > 0:
+        while count < TAKEN_A_STEP and self.rows.room > 0:
             place = self.queue.next(wait and not count)
             if place is None:
                 break
-            rows = self.long if place.window.cost > self.longest else self.rows
-            rows.waiting.append(place)
+            self._rows_for(place.window).waiting.append(place)
             count += 1
         return count
+
+    def _rows_for(self, window: Window) -> Rows:
+        if window.terms:
+            return self.aimed
+        return self.long if window.cost > self.longest else self.rows
+
+    @property
+    def all_rows(self) -> tuple[Rows, ...]:
+        """Those of all searches of this thread."""
+        return self.rows, self.long, self.aimed
+
+    def _search(self) -> Search:
+        return Search(self.engine, self.config)
 
     def _deliver(self, place: Place, result: Found) -> None:
         if place.client.take(place.number, result):

@@ -6,12 +6,13 @@ policy, and an empty translation is replaced by the source. Does not know docume
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from concatmt.corpus.lines import CONTROL
 from concatmt.decoding.batches import translate_windows
+from concatmt.decoding.clients import Found
 from concatmt.decoding.config import SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.glossary import Glossary, Term, token_forms
@@ -21,9 +22,7 @@ from concatmt.errors import UserError
 from concatmt.text.pipeline import TextPipeline
 from concatmt.text.vocabulary import UNK
 
-TERM_BEAM = (
-    10  # beam of a search with terms, which is shared among hypotheses with more and fewer of them
-)
+MOST_TERMS = 16  # of a sentence, at most, that a search aims at: each takes its share of the beam
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +77,33 @@ class SentenceTranslator:
         )
         mended = iter(self._mended(windows, results, report))
         of_tasks = [_hypotheses_of(task, mended) for task in tasks]
-        self._honour_terms(tasks, of_tasks, report)
+        lacking = [
+            (task, of_task)
+            for task, of_task in zip(tasks, of_tasks, strict=True)
+            if self._lacks_terms(task, of_task)
+        ]
+        again = self._again([self._aimed(task) for task, _ in lacking], self.config.search)
+        for (task, of_task), of_window in zip(lacking, again, strict=True):
+            self._honour_terms(task, of_task, of_window)
+        for task, of_task in zip(tasks, of_tasks, strict=True):
+            self._count_terms(task, of_task, report)
         return [
             self._translation(task, hypotheses, report)
             for task, hypotheses in zip(tasks, of_tasks, strict=True)
         ]
 
-    def finish(self, task: Task, hypotheses: list[list[Hypothesis]], report: Report) -> Translation:
-        """The translation of one sentence from the hypotheses of its windows."""
-        mended = self._mended(task.windows, hypotheses, report)
-        self._honour_terms([task], [mended], report)
+    def finish(
+        self, task: Task, results: list[Found], report: Report
+    ) -> Generator[Sequence[Window], list[Found], Translation]:
+        """The translation of one sentence from the hypotheses of its windows.
+
+        A stream of its own, as it may need another search.
+        """
+        mended = self._mended(task.windows, results, report)
+        if self._lacks_terms(task, mended):
+            [again] = yield [self._aimed(task)]
+            self._honour_terms(task, mended, again)
+        self._count_terms(task, mended, report)
         return self._translation(task, mended, report)
 
     def _window(self, source: list[list[int]], forced: list[list[int]]) -> Window:
@@ -112,8 +128,8 @@ class SentenceTranslator:
         return Task(sentence, pieces[-1], [self._window([piece], []) for piece in pieces])
 
     def _mended(
-        self, windows: Sequence[Window], results: list[list[Hypothesis]], report: Report
-    ) -> list[list[Hypothesis]]:
+        self, windows: Sequence[Window], results: list[Found], report: Report
+    ) -> list[Found]:
         """Count and repair windows with a wrong number of sentences; returns all hypotheses."""
         search = self.config.search
         # An empty text is replaced by the next best, so there must be one.
@@ -132,57 +148,56 @@ class SentenceTranslator:
             self._replace(results, wrong, windows, constrained)
         return results
 
-    def _honour_terms(
-        self, tasks: Sequence[Task], results: Sequence[list[list[Hypothesis]]], report: Report
-    ) -> None:
-        """Search again with terms where a translation lacks one of its sentence's terms."""
-        lacking = [
-            place
-            for place, task in enumerate(tasks)
-            if task.terms and self._count_terms(task, results[place][0]) < len(task.terms)
-        ]
-        if lacking and not self.config.search.sample:
-            beam = max(self.config.search.beam, TERM_BEAM)
-            search = self.config.search.model_copy(update={"beam": beam})
-            pool = self.config.pool.model_copy(update={"threads": 1})
-            windows = []
-            for place in lacking:
-                forms = tuple(token_forms(t, self.text.target) for t in tasks[place].terms)
-                windows.append(replace(tasks[place].windows[0], terms=forms))
-            again = translate_windows(self.engine, windows, search, pool, self.config.nbest)
-            for place, new in zip(lacking, again, strict=True):
-                task, old = tasks[place], results[place][0]
-                new.sort(
-                    key=lambda hypothesis: (
-                        -self._count_terms(task, [hypothesis]),
-                        -hypothesis.score,
-                    )
-                )
-                if self._count_terms(task, new) > self._count_terms(task, old):
-                    results[place][0] = new
-        for task, of_windows in zip(tasks, results, strict=True):
-            for term in task.terms:
-                text = self._text(of_windows[0][0].sentences[-1])
-                report.count_term(term.source, 1, int(term.is_in(text)))
+    def _lacks_terms(self, task: Task, results: Sequence[Found]) -> bool:
+        """Whether the best translation lacks a term, and another search could find it."""
+        return (
+            bool(task.terms)
+            and not self.config.search.sample
+            and self._terms_in(task, results[0]) < len(task.terms)
+        )
 
-    def _count_terms(self, task: Task, hypotheses: Sequence[Hypothesis]) -> int:
+    def _aimed(self, task: Task) -> Window:
+        """The window of a task, to be searched for its terms."""
+        forms = (token_forms(term, self.text.target) for term in task.terms[:MOST_TERMS])
+        return replace(task.windows[0], terms=tuple(filter(None, forms)))
+
+    def _honour_terms(self, task: Task, results: list[Found], again: Found) -> None:
+        """Take the result of the search with terms if it has more of them."""
+        again.sort(key=lambda best: (-self._terms_in(task, [best]), -best.score))
+        if self._terms_in(task, again) > self._terms_in(task, results[0]):
+            results[0] = again
+
+    def _count_terms(self, task: Task, results: Sequence[Found], report: Report) -> None:
+        for term in task.terms:
+            text = self._text(results[0][0].sentences[-1])
+            report.count_term(term.source, 1, int(term.is_in(text)))
+
+    def _terms_in(self, task: Task, hypotheses: Found) -> int:
         """How many terms of a sentence its best translation has."""
         text = self._text(hypotheses[0].sentences[-1])
         return sum(term.is_in(text) for term in task.terms)
 
     def _replace(
         self,
-        results: list[list[Hypothesis]],
+        results: list[Found],
         places: Sequence[int],
         windows: Sequence[Window],
         search: SearchConfig,
     ) -> None:
         """Search some windows again, for the whole beam."""
-        if places:
-            pool = self.config.pool.model_copy(update={"threads": 1})
-            again = translate_windows(self.engine, [windows[i] for i in places], search, pool)
-            for i, hypotheses in zip(places, again, strict=True):
-                results[i] = hypotheses
+        again = self._again([windows[i] for i in places], search, whole=True)
+        for i, hypotheses in zip(places, again, strict=True):
+            results[i] = hypotheses
+
+    def _again(
+        self, windows: Sequence[Window], search: SearchConfig, whole: bool = False
+    ) -> list[Found]:
+        """Another search at once; `whole`: for the whole beam."""
+        if not windows:
+            return []
+        pool = self.config.pool.model_copy(update={"threads": 1})
+        wanted = None if whole else self.config.nbest
+        return translate_windows(self.engine, windows, search, pool, wanted)
 
     def _lacks_text(self, hypotheses: Sequence[Hypothesis]) -> bool:
         """Whether some of the requested best are empty as text and a longer search has more."""
@@ -190,9 +205,7 @@ class SentenceTranslator:
         texts = (self._text(hypothesis.sentences[-1]) for hypothesis in hypotheses[:nbest])
         return len(hypotheses) < self.config.search.beam and not all(texts)
 
-    def _translation(
-        self, task: Task, results: Sequence[Sequence[Hypothesis]], report: Report
-    ) -> Translation:
+    def _translation(self, task: Task, results: Sequence[Found], report: Report) -> Translation:
         if not results:
             # An empty sentence, or one that is copied by policy.
             text = task.sentence if task.sentence.strip() else ""
@@ -212,9 +225,7 @@ class SentenceTranslator:
             task.sentence, best.text, best.score, best.log_prob, best.tokens, alternatives
         )
 
-    def _join(
-        self, task: Task, results: Sequence[Sequence[Hypothesis]], report: Report
-    ) -> Translation:
+    def _join(self, task: Task, results: Sequence[Found], report: Report) -> Translation:
         """The translation of a split sentence: its pieces, joined."""
         log_probs = [value for hypotheses in results for value in hypotheses[0].log_probs]
         pieces = [hypotheses[0].sentences[-1] for hypotheses in results]
@@ -241,6 +252,6 @@ class SentenceTranslator:
         return " ".join(CONTROL.sub(" ", self.text.target.decode(ids)).split())
 
 
-def _hypotheses_of(task: Task, hypotheses: Iterator[list[Hypothesis]]) -> list[list[Hypothesis]]:
+def _hypotheses_of(task: Task, hypotheses: Iterator[list[Hypothesis]]) -> list[Found]:
     """The next hypotheses, as many as the task has windows."""
     return [next(hypotheses) for _ in task.windows]

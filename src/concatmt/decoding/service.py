@@ -12,6 +12,7 @@ from typing import Self
 import torch
 
 from concatmt.decoding.clients import Cancelled, Client, Queue, Stream
+from concatmt.decoding.glossary import Glossary
 from concatmt.decoding.scheduler import Scheduler
 from concatmt.decoding.threads import stay_on_one_core
 from concatmt.decoding.translation import Passage, Report, Translation
@@ -97,14 +98,16 @@ class Service:
         on_end: Callable[[BaseException | None], object] | None = None,
         nbest: int | None = None,
         context: int | None = None,
+        glossary: Glossary | None = None,
     ) -> Request:
         """Translate a passage; returns at once.
 
         `on_sentence` gets each sentence's index and translation, in order, as soon as it is final,
         `on_end` once None, Cancelled or the error. Both are called by a thread of the search
-        and must be quick. `nbest` and `context`: by default those of the translator.
+        and must be quick. `nbest` and `context`: by default those of the translator; `glossary`:
+        terms in addition to its own.
         """
-        translator = self.translator.with_changes(nbest, context)
+        translator = self.translator.with_changes(nbest, context, glossary)
         request = Request()
 
         def deliver(translation: Translation) -> None:
@@ -130,7 +133,7 @@ class Service:
 
     def load(self) -> Load:
         """How busy it is at the moment."""
-        rows = [rows for scheduler in self._schedulers for rows in (scheduler.rows, scheduler.long)]
+        rows = [rows for scheduler in self._schedulers for rows in scheduler.all_rows]
         return Load(
             rows=sum(scheduler.pool.windows for scheduler in self._schedulers),
             searching=sum(len(row.owners) for row in rows),

@@ -9,7 +9,7 @@ Shapes: B rows, H beams (1 at the first step), D dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -28,24 +28,41 @@ class Progress(NamedTuple):
 
     met: int  # terms that it has
     begun: int  # tokens so far of an incomplete form
-    next: frozenset[int]  # tokens that start or continue a form of a missing term
+    # What starts or continues a form of a missing term: terms met and tokens begun after it.
+    next: Mapping[int, tuple[int, int]]
+
+    def after(self, token: int) -> tuple[int, int]:
+        """Terms met and tokens begun after another token."""
+        return self.next.get(token, (self.met, 0))
+
+
+NOWHERE = Progress(0, 0, {})
 
 
 def progress(tokens: Sequence[int], terms: Sequence[Forms]) -> Progress:
     """How far a translation is with its terms."""
     missing = [forms for forms in terms if not any(_has(tokens, form) for form in forms)]
-    begun, follows = 0, set()
-    for form in (form for forms in missing for form in forms):
-        follows.add(form[0])
-        for length in range(1, len(form)):
-            if tuple(tokens[-length:]) == form[:length]:
-                begun = max(begun, length)
-                follows.add(form[length])
-    return Progress(len(terms) - len(missing), begun, frozenset(follows))
+    met, begun = len(terms) - len(missing), 0
+    # By token: which missing terms it leads on, to how many tokens of how many.
+    leads: dict[int, list[tuple[int, int, int]]] = {}
+    for number, forms in enumerate(missing):
+        for form in forms:
+            for length in range(len(form)):
+                if not length or tuple(tokens[-length:]) == form[:length]:
+                    begun = max(begun, length)
+                    leads.setdefault(form[length], []).append((number, length + 1, len(form)))
+    after = {}
+    for token, led in leads.items():
+        done = {number for number, length, size in led if length == size}
+        rest = (length for number, length, _ in led if number not in done)
+        after[token] = met + len(done), max(rest, default=0)
+    return Progress(met, begun, after)
 
 
 def _has(tokens: Sequence[int], form: tuple[int, ...]) -> bool:
     size = len(form)
+    if form[0] not in tokens:
+        return False
     return any(tuple(tokens[at : at + size]) == form for at in range(len(tokens) - size + 1))
 
 
@@ -95,7 +112,7 @@ class TermSearch:
                 options += [_Option(before + s, beam, token) for token, s in next_tokens.items()]
             terms = beams.rows[row].window.terms
             options = [option for option in options if option.score > -torch.inf]
-            chosen, rivals, share = self._shared(options, beams, row, terms, last[row].tolist())
+            chosen, rivals, share = self._shared(options, sofar[row], len(terms))
             for beam in range(given):
                 # A hypothesis that lacks a term may end only where nothing else is possible.
                 whole = sofar[row][beam].met == len(terms) or not allowed.words[row, beam]
@@ -119,7 +136,7 @@ class TermSearch:
     def _progress(self, beams: Beams, row: int, beam: int, last: bool) -> Progress:
         """The progress of one hypothesis; only the last sentence has terms."""
         if not last or not beams.rows[row].live:
-            return Progress(0, 0, frozenset())
+            return NOWHERE
         return progress(self._sentence(beams, row, beam), beams.rows[row].window.terms)
 
     def _sentence(self, beams: Beams, row: int, beam: int) -> list[int]:
@@ -143,25 +160,18 @@ class TermSearch:
         return by_place
 
     def _shared(
-        self,
-        options: list[_Option],
-        beams: Beams,
-        row: int,
-        terms: Sequence[Forms],
-        last: list[bool],
+        self, options: list[_Option], sofar: Sequence[Progress], terms: int
     ) -> tuple[list[_Option], list[_Option], int]:
         """The options to continue, those with all terms, and each group's share of the beam.
 
         The hypotheses of a group are equally far with their terms.
         """
         banks: dict[tuple[int, int], list[_Option]] = {}
-        sentences = [self._sentence(beams, row, beam) for beam in range(len(last))]
         options.sort(key=lambda option: -option.score)
         for option in options:
-            after = [*sentences[option.parent], option.token]
-            here = last[option.parent] and option.token != SEPARATOR
-            done = progress(after, terms) if here else Progress(0, 0, frozenset())
-            banks.setdefault((done.met, done.begun), []).append(option)
+            ends = option.token == SEPARATOR
+            bank = (0, 0) if ends else sofar[option.parent].after(option.token)
+            banks.setdefault(bank, []).append(option)
         size = self.config.beam
         share = max(1, size // max(1, len(banks)))
         chosen = [option for key in sorted(banks, reverse=True) for option in banks[key][:share]]
@@ -169,5 +179,5 @@ class TermSearch:
         taken = set(chosen)
         rest = (option for option in options if option not in taken)
         chosen += [option for option, _ in zip(rest, range(size - len(chosen)), strict=False)]
-        whole = [option for key in banks if key[0] == len(terms) for option in banks[key]]
+        whole = [option for key in banks if key[0] == terms for option in banks[key]]
         return sorted(chosen, key=lambda option: -option.score), whole, share

@@ -5,6 +5,7 @@ and keeps its last sentence; `prefix` forces the translations of the context and
 current sentence. One sentence in, one out, always. Does not know files.
 """
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -66,14 +67,26 @@ class Translator:
             translator.notes = list(loaded.notes)
         return translator
 
-    def with_changes(self, nbest: int | None, context: int | None) -> "Translator":
-        """A copy with other numbers of alternatives and context sentences, where given."""
+    def with_changes(
+        self, nbest: int | None, context: int | None, glossary: Glossary | None = None
+    ) -> "Translator":
+        """A copy with other numbers of alternatives and context sentences, or more terms.
+
+        Cheap enough for every request.
+        """
         changes = {"nbest": nbest, "context": context}
         given = {name: value for name, value in changes.items() if value is not None}
-        if not given:
+        if not given and glossary is None:
             return self
-        config = TranslateConfig(**{**dict(self.config), **given})
-        return Translator(self.engine, self.text, config, self.identity)
+        changed = copy.copy(self)
+        changed.config = self.config.model_copy(update=given)
+        if context is not None:
+            check_window(self.engine.config, context + 1)
+            changed.context = context
+        own = self.sentences.glossary
+        terms = glossary if own is None or glossary is None else own.updated(glossary)
+        changed.sentences = SentenceTranslator(self.engine, self.text, changed.config, terms or own)
+        return changed
 
     @property
     def signature(self) -> Signature:
@@ -244,7 +257,7 @@ class Translator:
                 translation = self._settled(passage, place)
                 if task is not None:
                     of_task = [next(results) for _ in task.windows]
-                    translation = self.sentences.finish(task, of_task, report)
+                    translation = yield from self.sentences.finish(task, of_task, report)
                 assert translation is not None
                 deliver(translation)
 
@@ -315,7 +328,8 @@ class Translator:
                 translations = []
                 for window in task.windows:
                     translations += yield [window]
-                ids, translation = task.ids, self.sentences.finish(task, translations, report)
+                ids = task.ids
+                translation = yield from self.sentences.finish(task, translations, report)
             self._push(passage.history, ids, translation.tokens)
             deliver(translation)
 

@@ -19,6 +19,7 @@ class LimitsConfig(Settings):
     alternatives: int = Field(
         default=3, ge=0, description="Most alternatives of a translation; a beam has no more."
     )
+    terms: int = Field(default=500, ge=0, description="Most terms in the glossary of a request.")
     requests_per_minute: int = Field(
         default=-1, ge=-1, description="Of a key, or of an address; -1: no limit."
     )

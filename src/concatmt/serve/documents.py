@@ -5,22 +5,20 @@ The document is kept for a while. Corrections change it, and the sentences after
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from concatmt.decoding.translation import Translation
 from concatmt.errors import UserError
 from concatmt.segments.segment import Segment, SegmentedFile
 from concatmt.serve import errors, logs, schemas
 from concatmt.serve.access import Client
 from concatmt.serve.bundle import open_file
+from concatmt.serve.document import Document
 from concatmt.serve.errors import ApiError
 from concatmt.serve.fields import Fields, read_fields
 from concatmt.serve.libretranslate import (
@@ -28,60 +26,16 @@ from concatmt.serve.libretranslate import (
     context_sentences,
     file_suffix,
     find_pair,
-    translated_name,
 )
-from concatmt.serve.models import Pair
 from concatmt.serve.service import Service, Work
 from concatmt.serve.shelf import Shelf
+from concatmt.serve.terms import read_glossary
 from concatmt.serve.texts import Text
 from concatmt.serve.web import client_of, content_disposition, note
 
 LINES = "application/x-ndjson"
 Answers = dict[int | str, dict[str, Any]]
 BYTES_A_SENTENCE = 2_000  # a document's share of memory beyond its text, roughly
-
-
-@dataclass
-class Document:
-    """What a client sent, and what has become of it."""
-
-    pair: Pair
-    work: Work
-    content: Text | SegmentedFile | None  # None: a list of sentences
-    name: str  # of the file, or empty
-    translations: list[Translation | None] = field(default_factory=list)
-    busy: bool = False
-
-    def __post_init__(self) -> None:
-        self.translations = [None] * len(self.work.segments)
-
-    @property
-    def segments(self) -> Sequence[Segment]:
-        return self.work.segments
-
-    def context_of(self, place: int, window: int) -> list[int]:
-        """Numbers of the sentences that a sentence was translated with."""
-        found: list[int] = []
-        at = place
-        while self.work.context and at > 0 and len(found) < window and not self.segments[at].gap:
-            at -= 1
-            if self.segments[at].text.strip():
-                found.append(at)
-        return found[::-1]
-
-    async def whole(self, service: Service) -> tuple[bytes, str]:
-        """The file or text with its translations, and its name."""
-        done = [one for one in self.translations if one is not None]
-        if len(done) < len(self.segments):
-            raise ApiError(409, "the document is not translated yet")
-        if self.content is None:
-            return "".join(f"{one.text}\n" for one in done).encode(), "translation.txt"
-        if isinstance(self.content, Text):
-            text = self.content.rebuilt([one.text for one in done])
-            return text.encode(), "translation.txt"
-        made = await service.placed(self.pair, done)
-        data, _ = await asyncio.to_thread(self.content.with_translations, made)
-        return data, translated_name(self.name, self.pair.target)
 
 
 def router(service: Service) -> APIRouter:
@@ -129,7 +83,7 @@ def router(service: Service) -> APIRouter:
         client = client_of(service, request, (await read_fields(request)).key)
         document = find(client, name)
         window = await _window(service, document)
-        sentences = [_sentence(document, place, window) for place in range(len(document.segments))]
+        sentences = [document.sentence(place, window) for place in range(len(document.segments))]
         return JSONResponse(
             {
                 "source": document.pair.source,
@@ -220,7 +174,8 @@ async def _read(service: Service, fields: Fields, client: Client) -> Document:
         segments = list(content.segments)
     before = context_sentences(fields, pair)
     use_context = fields.flag("use_context", True)
-    work = Work(segments, before, context=use_context, alternatives=alternatives)
+    terms = read_glossary(fields, service.config.limits.terms)
+    work = Work(segments, before, False, use_context, alternatives, terms)
     return Document(pair, work, content, name)
 
 
@@ -260,7 +215,7 @@ async def _translated(service: Service, document: Document) -> AsyncGenerator[di
     async with service.in_time(), aclosing(service.translate(document.pair, document.work)) as all_:
         async for place, translation in all_:
             document.translations[place] = translation
-            yield _sentence(document, place, window)
+            yield document.sentence(place, window)
 
 
 async def _corrected(
@@ -274,11 +229,11 @@ async def _corrected(
             if not own:
                 continue
             old = [one for one in document.translations[first:end] if one is not None]
-            follow = engine.follow(old, own, order.nbest, document.work.context)
+            follow = engine.follow(old, own, order)
             async with aclosing(follow) as changed:
                 async for place, translation in changed:
                     document.translations[first + place] = translation
-                    yield _sentence(document, first + place, engine.window)
+                    yield document.sentence(first + place, engine.window)
 
 
 async def _lines(
@@ -302,21 +257,3 @@ async def _lines(
 
 def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode() + b"\n"
-
-
-def _sentence(document: Document, place: int, window: int) -> dict[str, Any]:
-    """A sentence as clients see it."""
-    translation = document.translations[place]
-    sentence: dict[str, Any] = {
-        "index": place,
-        "source": document.segments[place].text,
-        "translation": None if translation is None else translation.text,
-        "score": None if translation is None else translation.score,
-        "context": document.context_of(place, window),
-    }
-    if isinstance(document.content, Text):
-        sentence["start"], sentence["end"] = document.content.spans[place]
-    if document.work.alternatives and translation is not None:
-        others = [one.text for one in translation.alternatives]
-        sentence["alternatives"] = [text for text in others if text != translation.text]
-    return sentence

@@ -12,7 +12,7 @@ import threading
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from torch import Tensor
@@ -20,6 +20,7 @@ from torch import Tensor
 from concatmt.decoding.alignment import WordAligner
 from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.engine import Engine as Inference
+from concatmt.decoding.glossary import Glossary
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.service import Load, Service
 from concatmt.decoding.translation import History, Passage, Translation
@@ -35,6 +36,7 @@ class Order:
     settled: Sequence[str | None] | None = None  # translations that stay as they are
     context: bool = True  # whether the sentences before serve as context
     nbest: int = 1
+    glossary: Glossary | None = None
     history: History = field(default_factory=History)
 
     def __len__(self) -> int:
@@ -93,6 +95,7 @@ class Engine:
             on_end=lambda error: tell(_End(error)),
             nbest=order.nbest,
             context=None if order.context else 0,
+            glossary=order.glossary,
         )
         try:
             while not isinstance(result := await results.get(), _End):
@@ -115,24 +118,25 @@ class Engine:
         self,
         document: Sequence[Translation],
         edits: Mapping[int, str],
-        nbest: int = 1,
-        context: bool = True,
+        like: Order,
     ) -> AsyncGenerator[tuple[int, Translation]]:
         """The sentences that corrections change: the corrected ones and those that follow.
 
         As `Translator.retranslate`: a sentence follows if the translation of one of its context
-        sentences has changed.
+        sentences has changed. `like`: how they are wanted.
         """
         history, changed = History(), 0
         config = self.translator.config
-        follows = context and config.mode == "prefix" and config.target_context == "own"
+        follows = like.context and config.mode == "prefix" and config.target_context == "own"
         for place, old in enumerate(document):
             new = old
             if place in edits:
                 tokens = self.text.target.encode(edits[place])
                 new = Translation(old.source, edits[place], tokens=tokens)
             elif changed and follows:
-                order = Order([old.source], nbest=nbest, history=deepcopy(history))
+                order = replace(
+                    like, sentences=[old.source], settled=None, history=deepcopy(history)
+                )
                 (new,) = [one async for one in self.translate(order)]
             if old.source.strip():
                 history.push(self.text.source.encode(old.source), new.tokens, self.window)

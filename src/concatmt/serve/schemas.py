@@ -112,6 +112,12 @@ class DocumentRequest(BaseModel):
     context: str | list[str] = ""
     use_context: bool = True
     alternatives: int = Field(default=0, ge=0)
+    glossary: str | dict[str, str | list[str]] = Field(
+        default="",
+        examples=[{"boat": ["navire", "navires"], "lighthouse": "fanal"}],
+        description="Terms and what may translate them: an object, or lines of a term, a tab and"
+        " its forms with tabs between them.",
+    )
     api_key: str = ""
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from concatmt.decoding.glossary import Glossary
 from concatmt.decoding.translation import Translation
 from concatmt.segments.segment import Segment, Translated
 from concatmt.serve.access import Access, Client
@@ -38,6 +39,7 @@ class Work:
     shared: bool = False  # or before the first one of every passage
     context: bool = True
     alternatives: int = 0
+    glossary: Glossary | None = None
     orders: list[tuple[int, int, Order]] = field(init=False)  # first segment, sentences before it
 
     def __post_init__(self) -> None:
@@ -56,11 +58,8 @@ class Work:
             before = list(self.before) if first and self.context else []
             settled = [*(None for _ in before), *(segment.given for segment in part)]
             texts = [*before, *(segment.text for segment in part)]
-            yield (
-                start,
-                len(before),
-                Order(texts, settled, self.context, nbest=1 + self.alternatives),
-            )
+            nbest = 1 + self.alternatives
+            yield start, len(before), Order(texts, settled, self.context, nbest, self.glossary)
 
 
 class Service:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
 from concatmt.decoding.glossary import Glossary, Term, token_forms
@@ -58,11 +60,25 @@ def test_a_bad_glossary_is_refused_in_one_line(tmp_path: Path, content: str, mes
 
 def test_progress_counts_whole_forms_and_knows_what_goes_on_a_begun_one() -> None:
     terms = [((5, 6), (7,)), ((6, 8, 9),)]
-    assert progress([], terms) == (0, 0, {5, 7, 6})
-    assert progress([4, 5], terms) == (0, 1, {5, 6, 7})
-    assert progress([4, 5, 6], terms) == (1, 1, {6, 8})
-    assert progress([7, 6, 8], terms) == (1, 2, {6, 9})
-    assert progress([7, 6, 8, 9], terms) == (2, 0, frozenset())
+    assert progress([], terms) == (0, 0, {5: (0, 1), 7: (1, 0), 6: (0, 1)})
+    assert progress([4, 5], terms) == (0, 1, {5: (0, 1), 6: (1, 1), 7: (1, 0)})
+    assert progress([4, 5, 6], terms) == (1, 1, {6: (1, 1), 8: (1, 2)})
+    assert progress([7, 6, 8], terms) == (1, 2, {6: (1, 1), 9: (2, 0)})
+    assert progress([7, 6, 8, 9], terms) == (2, 0, {})
+
+
+TOKENS = st.lists(st.integers(1, 3), max_size=8)
+FORM = st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple)
+
+
+@given(TOKENS, st.lists(st.lists(FORM, min_size=1, max_size=3).map(tuple), max_size=3))
+def test_progress_foresees_what_it_will_be_after_any_token(
+    tokens: list[int], terms: list[tuple[tuple[int, ...], ...]]
+) -> None:
+    now = progress(tokens, terms)
+    for token in range(1, 4):
+        later = progress([*tokens, token], terms)
+        assert now.after(token) == (later.met, later.begun)
 
 
 @pytest.mark.parametrize("system", ["base", "s3to3+cd+shift5+pers"])

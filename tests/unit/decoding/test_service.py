@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
+from concatmt.decoding.glossary import Glossary, Term
 from concatmt.decoding.loading import LoadedModel
 from concatmt.decoding.service import Cancelled, Closed, Service
-from concatmt.decoding.translation import Passage, Translation
+from concatmt.decoding.translation import Passage, Report, Translation
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
 
@@ -130,6 +131,47 @@ def test_who_hangs_up_frees_the_rows_and_short_requests_pass_long_ones(
         wait_for(lambda: service.load().searching == 0)
         assert [type(end) for end in ends] == [Cancelled] * 40
         assert len(service.submit(Passage(["Anna reads"])).result(60)) == 1
+
+
+GLOSSARY = Glossary((Term("house", ("Garten",)), Term("garden", ("ein Haus",))))
+TERM_SEARCH = SearchConfig(beam=2, length_factor=0.3, length_constant=12)
+
+
+@pytest.mark.parametrize("mode", ["prefix", "redecode"])
+def test_a_request_has_terms_of_its_own(loaded: LoadedModel, tmp_path: Path, mode: str) -> None:
+    (tmp_path / "terms.tsv").write_text("house\tGarten\ngarden\tein Haus\n")
+    plain = translator_of(loaded, search=TERM_SEARCH, mode=mode)
+    with_terms = translator_of(
+        loaded, search=TERM_SEARCH, mode=mode, glossary=tmp_path / "terms.tsv"
+    )
+    source = ["The house is old.", "Anna likes it.", "A house, a garden."]
+    expected = Report()
+    alone = texts(with_terms.translate_document(source, report=expected))
+    assert alone != texts(plain.translate_document(source))
+    with Service(plain) as service:
+        usual = service.submit(Passage(source))
+        aimed = [service.submit(Passage(source), glossary=GLOSSARY) for _ in range(4)]
+        assert [texts(one.result(60)) for one in aimed] == [alone] * 4
+        assert texts(usual.result(60)) == texts(plain.translate_document(source))
+        assert aimed[0].report.terms == expected.terms
+
+
+@pytest.mark.parametrize("kind", ["long", "terms"])
+def test_what_is_searched_apart_does_not_hold_up_the_others(loaded: LoadedModel, kind: str) -> None:
+    long = " ".join(WORDS * 8)
+    source = [long] * 3 if kind == "long" else ["The house is old."] * 12
+    glossary = GLOSSARY if kind == "terms" else None
+    pool = PoolConfig(windows=8, tokens=256, threads=1)
+    with Service(translator_of(loaded, pool=pool, search=TERM_SEARCH)) as service:
+        apart = [service.submit(Passage(source), glossary=glossary) for _ in range(24)]
+        while service.load().searching < 1:
+            time.sleep(0.001)
+        before = sum(len(one.translations) for one in apart)
+        service.submit(Passage(["Anna likes it."])).result(60)
+        # One at a time is searched, and takes longer than the short one.
+        assert sum(len(one.translations) for one in apart) - before < 8
+        for one in apart:
+            one.result(60)
 
 
 def test_an_error_reaches_its_own_request_only(loaded: LoadedModel) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from concatmt.decoding.config import TranslateConfig
+from concatmt.decoding.translation import Report
 from concatmt.decoding.translator import Translator
 
 SENTENCES = ["Anna bought a lamp.", "It is old.", "She likes it.", "The sun shines."]
@@ -92,6 +95,64 @@ def test_a_file_comes_back_in_its_format_with_corrections(client: TestClient) ->
     download = client.get(f"{place}/file")
     assert download.text.startswith("1\n00:00:01,000 --> 00:00:02,000\nGuten Tag.\n\n2\n00:00:03")
     assert 'filename="a.de.srt"' in download.headers["content-disposition"]
+
+
+def test_a_glossary_is_honoured_as_by_the_command_line_and_told(
+    client: TestClient, folder: Path, tmp_path: Path
+) -> None:
+    lines_of_file = "lamp\tGarten\tHaus\nOLD\talt\nMoon\tMond"
+    (tmp_path / "terms.tsv").write_text(lines_of_file)
+    config = TranslateConfig(glossary=tmp_path / "terms.tsv")
+    report = Report()
+    expected = Translator.load(folder, config).translate_document(SENTENCES, report=report)
+    as_object = {"lamp": ["Garten", "Haus"], "OLD": "alt", "Moon": ["Mond"]}
+    for given in (lines_of_file, as_object):
+        place, found = create(client, sentences=SENTENCES, glossary=given)
+        assert [line["translation"] for line in found] == [one.text for one in expected]
+        assert [list(line["terms"]) for line in found] == [["lamp"], ["OLD"], [], []]
+        kept = {term: int(kept) for line in found for term, kept in line["terms"].items()}
+        assert {term: [1, one] for term, one in kept.items()} == report.terms
+    assert kept["lamp"], "the search aims at it"
+    # A correction that lacks the term is told too, and those that follow have the glossary still.
+    response = client.patch(place, json={"translations": {"0": "Anna kaufte ein Licht ."}})
+    assert lines(response.text)[0]["terms"] == {"lamp": False}
+    _, found = create(client, sentences=SENTENCES)
+    assert "terms" not in found[0]
+
+
+def test_a_glossary_comes_with_a_file_too(client: TestClient) -> None:
+    data = PAIR | {"glossary": "hello\tHaus\r\n\r\nbye\tTag\tTage"}
+    response = client.post("/documents", files={"file": ("a.txt", b"Hello there.")}, data=data)
+    assert response.status_code == 201, response.text
+    assert list(lines(response.text)[0]["terms"]) == ["hello"]
+
+
+@pytest.mark.parametrize(
+    ("glossary", "message"),
+    [
+        (["boat"], "glossary parameter must be an object of terms"),
+        (7, "glossary parameter must be an object of terms"),
+        ({"boat": 7}, "glossary parameter must be an object of terms"),
+        ({"boat": [["x"]]}, "glossary parameter must be an object of terms"),
+        ({"boat": []}, "glossary, line 1: expected a term, a tab and its translation"),
+        ({"": "x"}, "glossary, line 1: expected a term"),
+        ("boat\tnavire\nBoat\tbateau", "glossary, line 2: 'Boat' is listed twice"),
+        ("boat = navire", "glossary, line 1: expected a term"),
+        ({f"t{i}": "x" for i in range(501)}, "the glossary has 501 terms; the limit is 500"),
+        ({"t": [f"x{i}" for i in range(11)]}, "a term has 11 forms; the limit is 10"),
+        ({"t" * 101: "x"}, "a term or form has more than 100 characters"),
+    ],
+)
+def test_what_is_no_glossary_is_refused(client: TestClient, glossary: Any, message: str) -> None:
+    response = client.post("/documents", json={**PAIR, "text": "Hello.", "glossary": glossary})
+    assert response.status_code == 400
+    assert message in response.json()["error"]
+
+
+def test_odd_terms_do_no_harm(client: TestClient) -> None:
+    odd = {"lamp": ["\u200b", "\x00x"], "old\u0301": "𝔘", ".": "?", "İt": "(", "a ) b": "\\"}
+    _, found = create(client, sentences=SENTENCES, glossary=odd)
+    assert all(line["translation"] for line in found)
 
 
 def test_what_was_deleted_is_gone(client: TestClient) -> None:

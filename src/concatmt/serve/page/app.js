@@ -1,6 +1,7 @@
 // The page: a text or a file goes in, its sentences come out one after the other.
 
 import * as api from "./api.js";
+import * as glossary from "./glossary.js";
 import { Rows } from "./rows.js";
 import "./theme.js";
 
@@ -79,10 +80,19 @@ function show(reading) {
 
 // Translate a text, or a file, and show its sentences as they come.
 async function translate(file) {
+  let terms;
+  try {
+    terms = glossary.terms();
+  } catch (error) {
+    complain(error);
+    return;
+  }
   leave();
   const text = file ? null : $("text").value;
   const pair = { source: $("source").value, target: $("target").value };
-  const mine = (current = { abort: new AbortController(), text, file, pair, place: null, plain: null });
+  const fields = terms ? { ...pair, glossary: terms } : { ...pair };
+  if (!file) fields.text = text;
+  const mine = (current = { abort: new AbortController(), file, fields, place: null, plain: null });
   show(true);
   $("title").textContent = file?.name ?? "";
   $("head-source").textContent = named(pair.source);
@@ -94,9 +104,8 @@ async function translate(file) {
   rows.compare(false);
   say("Translating …");
   try {
-    const alternatives = settings.alternatives;
-    const fields = file ? { ...pair, alternatives } : { ...pair, alternatives, text };
-    const { place, sentences } = await api.create(fields, file, mine.abort.signal);
+    const wanted = { ...fields, alternatives: settings.alternatives };
+    const { place, sentences } = await api.create(wanted, file, mine.abort.signal);
     mine.place = place;
     const { sentences: all, window } = await api.json(place);
     if (mine !== current) return;
@@ -108,7 +117,8 @@ async function translate(file) {
       rows.put(sentence);
       progress();
     }
-    say(all.length ? `${all.length} sentences translated.` : "There is nothing to translate in it.");
+    const done = all.length === 1 ? "1 sentence translated." : `${all.length} sentences translated.`;
+    say(all.length ? done + aboutTerms() : "There is nothing to translate in it.");
     $("progress").className = "done";
     document.body.dataset.state = "done";
   } catch (error) {
@@ -125,6 +135,12 @@ function progress() {
   if (done % 10 === 0) say(`${done} of ${all} sentences`);
 }
 
+// How many terms of the glossary came out.
+function aboutTerms() {
+  const { found, used } = rows.terms;
+  return found ? ` Glossary: ${used} of ${found} terms used.` : "";
+}
+
 // The same document, every sentence alone.
 async function compare() {
   const on = $("compare").getAttribute("aria-checked") !== "true";
@@ -134,9 +150,8 @@ async function compare() {
   if (!on || mine.plain) return;
   say("Translating without context …");
   try {
-    const fields = { ...mine.pair, use_context: false };
-    if (!mine.file) fields.text = mine.text;
-    const { place, sentences } = await api.create(fields, mine.file, mine.abort.signal);
+    const wanted = { ...mine.fields, use_context: false };
+    const { place, sentences } = await api.create(wanted, mine.file, mine.abort.signal);
     mine.plain = place;
     for await (const sentence of sentences) {
       if (mine !== current) return;
@@ -162,7 +177,7 @@ async function correct(index, text) {
       rows.put(sentence, true);
       followed++;
     }
-    say(followed > 0 ? `Corrected; ${followed} later translated again.` : "Corrected.");
+    say((followed > 0 ? `Corrected; ${followed} later translated again.` : "Corrected.") + aboutTerms());
     document.body.dataset.corrected = String(index);
   } catch (error) {
     complain(error);
@@ -209,13 +224,14 @@ function dropped(event) {
   event.preventDefault();
   document.body.classList.remove("over");
   const file = event.dataTransfer.files[0];
-  if (file) translate(file);
+  if (file && glossary.isGlossary(event) && !$("compose").hidden) glossary.read(file);
+  else if (file) translate(file);
 }
 
 $("source").addEventListener("change", () => fillTargets($("target").value));
 $("swap").addEventListener("click", swap);
 $("text").addEventListener("input", count);
-$("text").addEventListener("keydown", (event) => {
+$("compose").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !$("translate").disabled) translate();
 });
 $("translate").addEventListener("click", () => translate());

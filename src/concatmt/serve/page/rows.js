@@ -54,6 +54,9 @@ export class Rows {
     this.sentences[sentence.index] = sentence;
     row.querySelector(".translation").disabled = false;
     row.querySelector(".about").textContent = about(sentence);
+    const missed = Object.entries(sentence.terms ?? {}).filter(([, used]) => !used);
+    row.querySelector(".missed").hidden = !missed.length;
+    row.querySelector(".missed").textContent = `Not used: ${missed.map(([term]) => term).join(", ")}`;
     this.draw(sentence.index);
     if (fresh && changed) {
       row.classList.remove("fresh");
@@ -71,6 +74,12 @@ export class Rows {
     this.comparing = on;
     list.closest(".card").classList.toggle("comparing", on);
     this.rows.forEach((_, index) => this.draw(index));
+  }
+
+  // How many terms of the glossary are in the sentences, and in their translations.
+  get terms() {
+    const all = this.sentences.flatMap((sentence) => Object.values(sentence.terms ?? {}));
+    return { found: all.length, used: all.filter(Boolean).length };
   }
 
   // How many sentences differ without context.
