@@ -36,9 +36,10 @@ def make_app(service: Service) -> App:
         redoc_url=None,
     )
     for module in (libretranslate, deepl, documents):
-        app.include_router(module.router(service))
+        # As `include_router`, without another router on the way of every request.
+        app.router.routes.extend(module.router(service).routes)
     if service.config.page:
-        app.include_router(page_router())
+        app.router.routes.extend(page_router().routes)
     if service.config.metrics:
         _add_metrics(app, service)
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import copy
 import threading
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from torch import Tensor
@@ -22,7 +24,7 @@ from concatmt.decoding.config import TranslateConfig
 from concatmt.decoding.engine import Engine as Inference
 from concatmt.decoding.glossary import Glossary
 from concatmt.decoding.loading import LoadedModel
-from concatmt.decoding.service import Load, Service
+from concatmt.decoding.service import Load, Request, Service
 from concatmt.decoding.translation import History, Passage, Translation
 from concatmt.decoding.translator import Translator
 from concatmt.segments.segment import Translated
@@ -43,11 +45,29 @@ class Order:
         return len(self.sentences)
 
 
-@dataclass(frozen=True)
-class _End:
-    """No more sentences will come."""
+class Mailbox:
+    """Hands what the threads of a search have done to the event loop, all that is there at once.
 
-    error: BaseException | None
+    To wake the loop for every sentence would cost more than the search of a small model.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._calls: deque[Callable[[], None]] = deque()
+        self._woken = False
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Have something called by the loop; from any thread."""
+        self._calls.append(call)
+        if not self._woken:
+            self._woken = True
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                self.loop.call_soon_threadsafe(self._empty)
+
+    def _empty(self) -> None:
+        self._woken = False  # first: what is posted from now on may come too late for this time
+        while self._calls:
+            self._calls.popleft()()
 
 
 class Engine:
@@ -59,6 +79,7 @@ class Engine:
         self.service = Service(self.translator)
         self.aligner = WordAligner(_twin(loaded.engine), loaded.text)
         self.aligning = threading.Lock()
+        self.mailbox: Mailbox | None = None
 
     @classmethod
     def load(cls, folder: Path, config: TranslateConfig, int8: bool) -> Engine:
@@ -80,30 +101,40 @@ class Engine:
         """How busy it is."""
         return self.service.load()
 
-    async def translate(self, order: Order) -> AsyncGenerator[Translation]:
-        """The sentences of an order; leaving the iterator takes what is left off the engine."""
+    def give(
+        self,
+        order: Order,
+        on_sentence: Callable[[int, Translation], None],
+        on_end: Callable[[BaseException | None], None],
+    ) -> Request:
+        """Have an order translated. Both are called on the running loop: `on_sentence` with the
+        place and translation of every sentence, `on_end` with None or what went wrong.
+        """
         loop = asyncio.get_running_loop()
-        results: asyncio.Queue[Translation | _End] = asyncio.Queue()
-
-        def tell(result: Translation | _End) -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(results.put_nowait, result)
-
-        request = self.service.submit(
+        if self.mailbox is None or self.mailbox.loop is not loop:
+            self.mailbox = Mailbox(loop)
+        post = self.mailbox.post
+        return self.service.submit(
             Passage(order.sentences, None, order.settled, order.history),
-            on_sentence=lambda _, translation: tell(translation),
-            on_end=lambda error: tell(_End(error)),
+            on_sentence=lambda place, translation: post(partial(on_sentence, place, translation)),
+            on_end=lambda error: post(partial(on_end, error)),
             nbest=order.nbest,
             context=None if order.context else 0,
             glossary=order.glossary,
         )
+
+    async def translate(self, order: Order) -> list[Translation]:
+        """All sentences of an order."""
+        done: list[Translation] = []
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        request = self.give(
+            order, lambda _, translation: done.append(translation), partial(settle, ended)
+        )
         try:
-            while not isinstance(result := await results.get(), _End):
-                yield result
-            if result.error is not None:
-                raise result.error
+            await ended
         finally:
             request.cancel()
+        return done
 
     def align(self, translations: Sequence[Translation]) -> list[Translated]:
         """Translations with the words that belong together, for those who place tags by them."""
@@ -137,7 +168,7 @@ class Engine:
                 order = replace(
                     like, sentences=[old.source], settled=None, history=deepcopy(history)
                 )
-                (new,) = [one async for one in self.translate(order)]
+                (new,) = await self.translate(order)
             if old.source.strip():
                 history.push(self.text.source.encode(old.source), new.tokens, self.window)
                 changed = self.window if new.text != old.text else max(0, changed - 1)
@@ -147,6 +178,16 @@ class Engine:
     def close(self) -> None:
         """Finish what was ordered and end the threads."""
         self.service.close()
+
+
+def settle(future: asyncio.Future[None], error: BaseException | None) -> None:
+    """End a future, unless it has ended already."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(None)
+    else:
+        future.set_exception(error)
 
 
 def _twin(engine: Inference) -> Inference:

@@ -95,8 +95,9 @@ class _Request:
         self.answered = False
         self.deadline = time.monotonic() + self.config.limits.client_seconds
         self.gone = asyncio.Event()
+        self.hung_up = False  # and the work for it was cancelled
         self.watch: asyncio.Task[None] | None = None
-        self.work: asyncio.Task[None] | None = None
+        self.work: asyncio.Task[Any] | None = None
 
     async def run(self, app: App) -> None:
         """Until the answer is sent or the client has gone."""
@@ -106,12 +107,11 @@ class _Request:
         except ApiError as error:
             await self._refuse(error)
             return
-        self.work = asyncio.ensure_future(app(self.scope, self.receive, self.send))
+        self.work = asyncio.current_task()
         try:
-            await self.work
+            await app(self.scope, self.receive, self.send)
         except asyncio.CancelledError:
-            if not self.gone.is_set():
-                self.work.cancel()
+            if not self.hung_up or self.work is None or self.work.uncancel():
                 raise
             self.status = HUNG_UP
         except ApiError as error:
@@ -125,6 +125,7 @@ class _Request:
             else:
                 self._abort()
         finally:
+            self.answered = True
             if self.watch is not None:
                 self.watch.cancel()
 
@@ -135,7 +136,8 @@ class _Request:
             return {"type": "http.disconnect"}
         left = self.deadline - time.monotonic()
         try:
-            message = await asyncio.wait_for(self._receive(), max(0.0, left))
+            async with asyncio.timeout(max(0.0, left)):
+                message = await self._receive()
         except TimeoutError:
             raise ApiError(408, "the request came too slowly") from None
         if message["type"] == "http.disconnect":
@@ -157,14 +159,16 @@ class _Request:
             if self.has_body and not self.complete:
                 headers["connection"] = "close"
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._discard(), LINGER_SECONDS)
+                    async with asyncio.timeout(LINGER_SECONDS):
+                        await self._discard()
             elif self.service.draining:
                 headers["connection"] = "close"
             for name, value in SECURITY.items():
                 headers.setdefault(name, value)
         if message["type"] == "http.response.body" and not message.get("more_body"):
             self.answered = True
-        await asyncio.wait_for(self._send(message), self.config.limits.client_seconds)
+        async with asyncio.timeout(self.config.limits.client_seconds):
+            await self._send(message)
 
     def _length(self) -> str:
         """What the request says of its body; the web server has checked that it is a number."""
@@ -175,7 +179,7 @@ class _Request:
         if message["type"] == "http.disconnect" and not self.answered:
             self.gone.set()
             if self.work is not None:
-                self.work.cancel()
+                self.hung_up = self.work.cancel()
 
     def _check_size(self, size: int) -> None:
         most = self.config.limits.body

@@ -44,6 +44,7 @@ class Metrics:
         self.characters = Counter(
             "concatmt_characters", "Characters of these.", ["pair"], registry=registry
         )
+        self._of_pairs: dict[str, tuple[Counter, Counter]] = {}
         self.hang_ups = Counter(
             "concatmt_hang_ups", "Clients that left before the answer.", registry=registry
         )
@@ -53,6 +54,14 @@ class Metrics:
         rows.set_function(searching)
         loaded = Gauge("concatmt_models_loaded", "Models in memory.", registry=registry)
         loaded.set_function(models)
+
+    def count_sentence(self, pair: str, characters: int) -> None:
+        """A sentence is done; called for every one, so what has a label is looked up once."""
+        if pair not in self._of_pairs:
+            self._of_pairs[pair] = self.sentences.labels(pair), self.characters.labels(pair)
+        sentences, of_characters = self._of_pairs[pair]
+        sentences.inc()
+        of_characters.inc(characters)
 
     def text(self) -> bytes:
         """In Prometheus' text format."""

@@ -78,6 +78,9 @@ def serve(folders: Sequence[Path], config: ServeConfig) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
+            # Else anybody on this machine could say with X-Forwarded-For to be somebody else.
+            proxy_headers=config.forwarded,
+            forwarded_allow_ips="*",
             backlog=BACKLOG,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=config.limits.drain_seconds,

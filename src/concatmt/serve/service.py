@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from concatmt.decoding.glossary import Glossary
+from concatmt.decoding.service import Request
 from concatmt.decoding.translation import Translation
 from concatmt.segments.segment import Segment, Translated
 from concatmt.serve.access import Access, Client
 from concatmt.serve.bundle import Bundle
 from concatmt.serve.config import ServeConfig
-from concatmt.serve.engine import Engine, Order
+from concatmt.serve.engine import Engine, Order, settle
 from concatmt.serve.errors import ApiError, slow_down
 from concatmt.serve.metrics import Metrics
 from concatmt.serve.models import Models, Pair
@@ -60,6 +61,57 @@ class Work:
             texts = [*before, *(segment.text for segment in part)]
             nbest = 1 + self.alternatives
             yield start, len(before), Order(texts, settled, self.context, nbest, self.glossary)
+
+
+class _Orders:
+    """Orders of a request, of which a few are searched at a time.
+
+    Everything here happens on the event loop, between what the request itself does.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        orders: Sequence[tuple[int, int, Order]],
+        hear: Callable[[int | None, Translation], None],
+    ) -> None:
+        """`hear` gets numbers of segments, None for what stands before them, and translations."""
+        self.engine, self.left, self.hear = engine, iter(orders), hear
+        self.open: dict[int, Request] = {}
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def begin(self, most: int) -> None:
+        """Have so many orders searched side by side; each is followed by another."""
+        for _ in range(most):
+            if not self._give():
+                break
+        if not self.open:
+            settle(self.ended, None)
+
+    def cancel(self) -> None:
+        """Take what is left off the engine."""
+        self.ended.cancel()
+        for request in self.open.values():
+            request.cancel()
+
+    def _give(self) -> bool:
+        if (given := next(self.left, None)) is None:
+            return False
+        start, before, order = given
+
+        def hear(place: int, translation: Translation) -> None:
+            if not self.ended.done():
+                self.hear(start + place - before if place >= before else None, translation)
+
+        def end(error: BaseException | None) -> None:
+            del self.open[start]
+            if error is not None:
+                settle(self.ended, error)
+            elif not self.ended.done() and not self._give() and not self.open:
+                settle(self.ended, None)
+
+        self.open[start] = self.engine.give(order, hear, end)
+        return True
 
 
 class Service:
@@ -106,45 +158,24 @@ class Service:
             self.waiting -= left[0]
 
     async def translate(self, pair: Pair, work: Work) -> AsyncGenerator[tuple[int, Translation]]:
-        """Numbers of segments and their translations, as they are done.
+        """Numbers of segments and their translations, as they are done."""
+        results: asyncio.Queue[tuple[int, Translation] | None] = asyncio.Queue()
 
-        Passages run side by side, as many as a request's share allows.
-        """
-        count = sum(len(order) for _, _, order in work.orders)
-        results: asyncio.Queue[tuple[int, Translation] | BaseException | None] = asyncio.Queue()
-        orders = iter(work.orders)
-        with self.accepted(count) as left:
-            async with self.models.use(pair) as engine:
-                workers = [
-                    asyncio.create_task(self._work(engine, orders, results))
-                    for _ in range(min(self.config.limits.share, len(work.orders)))
-                ]
-                running = len(workers)
-                try:
-                    while running:
-                        done = await results.get()
-                        if isinstance(done, BaseException):
-                            raise done
-                        if done is None:
-                            running -= 1
-                            continue
-                        left[0] -= 1
-                        self.waiting -= 1
-                        self._count(pair, done[1])
-                        if done[0] >= 0:
-                            yield done
-                finally:
-                    for worker in workers:
-                        worker.cancel()
-                    await asyncio.gather(*workers, return_exceptions=True)
+        def hear(place: int, translation: Translation) -> None:
+            results.put_nowait((place, translation))
+
+        async with self._running(pair, work, hear) as ended:
+            ended.add_done_callback(lambda _: results.put_nowait(None))
+            while (result := await results.get()) is not None:
+                yield result
+            await ended
 
     async def all(self, pair: Pair, work: Work) -> list[Translation]:
         """The translations of all segments, within the time for an answer."""
-        done: list[Translation | None] = [None] * len(work.segments)
-        async with self.in_time():
-            async for place, translation in self.translate(pair, work):
-                done[place] = translation
-        return [one for one in done if one is not None]
+        done: dict[int, Translation] = {}
+        async with self.in_time(), self._running(pair, work, done.__setitem__) as ended:
+            await ended
+        return [done[place] for place in sorted(done)]
 
     async def texts(
         self, pair: Pair, bundle: Bundle, translations: Sequence[Translation]
@@ -169,27 +200,34 @@ class Service:
         except TimeoutError:
             raise ApiError(504, f"the translation takes longer than {seconds:g} seconds") from None
 
-    async def _work(
-        self,
-        engine: Engine,
-        orders: Iterator[tuple[int, int, Order]],
-        results: asyncio.Queue[tuple[int, Translation] | BaseException | None],
-    ) -> None:
-        """Translate orders until there are none left; what stands before is told as number -1."""
-        try:
-            for start, before, order in orders:
-                place = start - before
-                async for translation in engine.translate(order):
-                    results.put_nowait((place if place >= start else -1, translation))
-                    place += 1
-        except Exception as error:
-            results.put_nowait(error)
-        results.put_nowait(None)
+    @asynccontextmanager
+    async def _running(
+        self, pair: Pair, work: Work, hear: Callable[[int, Translation], None]
+    ) -> AsyncIterator[asyncio.Future[None]]:
+        """Have orders searched until the block is left; the future ends with the last of them.
+
+        `hear` gets the number and translation of every segment.
+        """
+        count = sum(len(order) for _, _, order in work.orders)
+        with self.accepted(count) as left:
+
+            def heard(place: int | None, translation: Translation) -> None:
+                left[0] -= 1
+                self.waiting -= 1
+                self._count(pair, translation)
+                if place is not None:
+                    hear(place, translation)
+
+            async with self.models.use(pair) as engine:
+                orders = _Orders(engine, work.orders, heard)
+                try:
+                    orders.begin(self.config.limits.share)
+                    yield orders.ended
+                finally:
+                    orders.cancel()
 
     def _count(self, pair: Pair, done: Translation) -> None:
-        name = f"{pair.source}-{pair.target}"
-        self.metrics.sentences.labels(name).inc()
-        self.metrics.characters.labels(name).inc(len(done.source))
+        self.metrics.count_sentence(f"{pair.source}-{pair.target}", len(done.source))
         now = time.monotonic()
         seconds = max(1e-4, now - self.last_done)
         self.last_done = now
