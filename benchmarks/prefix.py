@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from decode import LENGTH, SENTENCE, VOCABULARY, Exactly, build, make_windows
+from cases import LENGTH, SENTENCE, VOCABULARY, Exactly, build, make_windows
 from operations import Counter
 
 from concatmt.corpus.lines import ReadReport
