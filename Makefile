@@ -31,6 +31,26 @@ fuzz: $(VENV)/.dev-ready
 kills: $(VENV)/.dev-ready
 	$(BIN)/python -m tests.fuzz.kills --seed $(SEED) --count $(COUNT)
 
+# All tables of speed, beside other engines in a venv of their own; quiet machines only. SHORT=1: a
+# smoke test. OPUS= (a directory of OPUS-MT), TEXT=, SETS= and MODEL= add what needs them.
+BENCH_VENV ?= .bench-venv
+BENCH ?= bench
+ROUNDS ?= 5
+bench: $(VENV)/.dev-ready $(BENCH_VENV)/.ready
+	$(BIN)/python benchmarks/bench.py --peer $(BENCH_VENV)/bin/python --output $(BENCH) \
+	    --rounds $(ROUNDS) $(if $(SHORT),--short) $(if $(OPUS),--opus $(OPUS)) \
+	    $(if $(TEXT),--text $(TEXT)) $(if $(SETS),--sets $(SETS)) $(if $(MODEL),--model $(MODEL)) \
+	    $(if $(ONLY),--only $(ONLY))
+
+# Marian has wheels for some processors and versions of Python only; without it the others are run.
+$(BENCH_VENV)/.ready: benchmarks/peers.txt constraints.txt
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	    --requirement benchmarks/peers.txt
+	$(BENCH_VENV)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	    pymarian==1.12.42 || echo "no wheel of pymarian for this machine: benchmarks without Marian"
+	touch $@
+
 lint: $(VENV)/.dev-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from cases import VOCABULARY
 
 from concatmt.corpus.batch import WindowBatch
 from concatmt.files import write_json
@@ -33,7 +34,6 @@ from concatmt.model.products import linear
 from concatmt.model.systems import parse_system
 from concatmt.model.transformer import Transformer
 
-VOCABULARY = {"base": 32_000, "small": 8_000}
 TOKENS = 4096  # padded target tokens of a batch
 BATCHES = 4
 ENCODINGS = ["s4to4", "s4to4+pers", "s4to4+shift8+pers", "s4to4+1hot+pers", "s4to4+sin+pers",
@@ -230,7 +230,8 @@ def compare(peer: str, size: str, threads: int, rounds: int) -> dict[str, Any]:
             )
         ours.close()
         theirs.close()
-    return {key: statistics.median(row[key] for row in rows) for key in rows[0]}
+    medians = {key: statistics.median(row[key] for row in rows) for key in rows[0]}
+    return {**medians, "rounds": rows}
 
 
 def overheads(size: str, threads: int, rounds: int) -> dict[str, Any]:

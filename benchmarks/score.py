@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from cases import VOCABULARY
 from operations import Counter
 from torch import Tensor
 from torch.nn import functional as F
@@ -39,7 +40,6 @@ from concatmt.model.systems import parse_system
 from concatmt.model.transformer import Transformer
 from concatmt.text.pipeline import TextPipeline
 
-VOCABULARY = {"small": 8000, "base": 32000, "tiny": 8000}
 BATCH = 64
 
 

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from model import VOCABULARY, Worker, flops, gemm_rate, peer_worker, write_batches
+from cases import VOCABULARY
+from model import Worker, flops, gemm_rate, peer_worker, write_batches
 
 from concatmt.corpus.batches import BatchConfig, BatchStream
 from concatmt.corpus.prepare import CorpusConfig, prepare
@@ -155,7 +156,8 @@ def compare(peer: str, size: str, threads: int, rounds: int) -> dict[str, Any]:
             rows.append(row)
         ours.close()
         theirs.close()
-    return {key: statistics.median(row[key] for row in rows[1:]) for key in rows[0]}
+    medians = {key: statistics.median(row[key] for row in rows[1:]) for key in rows[0]}
+    return {**medians, "rounds": rows[1:]}
 
 
 def main() -> None:
