@@ -99,6 +99,7 @@ class Subtitles:
         summary = Summary({"cues": len(self.cues), "sentences": len(self._sentences)})
         in_a_row = list(pairwise([*self._above, *self.cues]))
         disorder = sum(a.begins > b.begins for a, b in in_a_row)
+        summary.add("cues without text", sum(not self._raw(cue).strip() for cue in self.cues))
         summary.add("cues that begin before the one above them", disorder)
         overlaps = sum(a.begins <= b.begins < a.ends for a, b in in_a_row)
         summary.add("cues that overlap with the one above them", overlaps)
