@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from concatmt.segments.config import SubtitleConfig
 from concatmt.segments.cue_text import Piece, Turn, name_before
 from concatmt.segments.cues import Cue
+from concatmt.segments.words import has_words
 
 Splitter = Callable[[str], list[tuple[int, int]]]
 Place = tuple[int, int, int]  # of a part of a sentence: cue, turn, piece
@@ -21,7 +22,6 @@ _SENTENCE_END = re.compile(r"[.!?…。！？][\"'»”’)\]]*$")
 OPEN_END = re.compile(r"(?:\.\.\.|…|--|—|–|,)$")
 _BRACKETS = re.compile(r"\[[^\[\]]+\]|\([^()a-z]+\)")  # round ones if all is in capitals
 _NAME_IN_BRACKETS = re.compile(r"\[([^\[\]]{1,30})\][ \u00a0]*(?=\S)")
-_LETTER = re.compile(r"[^\W\d_]")
 _SIGN = re.compile(r"sign|title|caption|note|on.?screen", re.IGNORECASE)  # in names of ASS styles
 
 
@@ -63,8 +63,7 @@ def pieces_of(turn: Turn, split: Splitter, config: SubtitleConfig) -> list[Piece
             if name and not turn.text[a:b].isupper():  # a second speaker in the line
                 pieces.append(Piece(a, a + name, "name"))
                 a += words_at
-            words = _LETTER.search(turn.text, a, b)
-            pieces.append(Piece(a, b, kind if words else "copied"))
+            pieces.append(Piece(a, b, kind if has_words(turn.text[a:b]) else "copied"))
 
     at = 0
     if config.names == "translate" and (length := name_before(turn.text)[0]):
@@ -77,8 +76,8 @@ def pieces_of(turn: Turn, split: Splitter, config: SubtitleConfig) -> list[Piece
         if match.group()[0] == "(" and not match.group().isupper():
             continue
         add_sentences(at, match.start())
-        words = _LETTER.search(match.group())
-        pieces.append(Piece(match.start() + 1, match.end() - 1, "sound" if words else "copied"))
+        kind_of_it = "sound" if has_words(match.group()) else "copied"
+        pieces.append(Piece(match.start() + 1, match.end() - 1, kind_of_it))
         at = match.end()
     add_sentences(at, len(turn.text))
     return pieces

@@ -246,8 +246,10 @@ def tagged_text(file: str, pieces: Sequence[Piece], start: int, end: int) -> tup
                 # One of the two spaces around goes along, so that neither side is left without.
                 tags[-1] = Tag(tags[-1].offset, tags[-1].markup + " ")
                 own = own[1:]
-            text += own
+            text += own.replace("\xad", "")  # where a word may be cut is no part of it
         else:
+            if (piece.name == "br" or piece.get("ctype") == "lb") and text[-1:].strip():
+                text += " "  # or its words would grow together
             closes = piece.kind == "end" or piece.name in _CLOSING
             tags.append(Tag(len(text), file[piece.start : piece.end], closes))
         opaque_after_space = piece.kind == "other" and text.endswith(" ")

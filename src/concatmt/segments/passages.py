@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from concatmt.segments.segment import Segment, Summary, Translated
 from concatmt.segments.spans import line_end_of, replaced
 from concatmt.segments.tags import Exchange, Tag, exchanged, written
+from concatmt.segments.words import has_words
 
 Splitter = Callable[[str], list[tuple[int, int]]]
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 def plain_escape(text: str) -> str:
@@ -68,7 +68,7 @@ class Passages:
             gap = passage.gap
             for first, last in passage.parts or ((0, len(passage.text)),):
                 for start, end in split(passage.text[first:last]):
-                    if _LETTER.search(passage.text, first + start, first + end):
+                    if has_words(passage.text[first + start : first + end]):
                         self._add(number, first + start, first + end, passage, gap)
                         gap = False
 

@@ -33,6 +33,7 @@ _MARKDOWN_TAG = re.compile(
     r"|(?P<html></?[A-Za-z][^<>\n]*>)"
     r"|(?P<mark>\*\*\*|\*\*|\*|__|~~|(?<!\w)_(?=\w)|(?<=\w|[.!?,])_(?!\w))"
 )
+_MARKDOWN_ENDS = re.compile(r"[.!?…:;。！？][\"'»”’)\]*_`]*$|  $|\\$|^\s*<[^>]*>\s*$")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 # Lines of Markdown that are not prose: rules, tables, link definitions, underlines, comments.
 _NOT_PROSE = re.compile(r"[ \t]*(?:[-*_=|:+ \t]+$|\[[^\]]+\]:|\||<!--|\{[%#])")
@@ -98,11 +99,11 @@ def _passages(
     text: str, lines: Sequence[_Line], width: int, kind: TextKind, markdown: bool
 ) -> Iterator[Passage]:
     """Paragraphs of joined lines, or every line; where lines are sentences, blank ones are gaps."""
-    wrapped = kind == "wrapped" and NARROWEST <= width <= WIDEST
+    wrapped = kind == "wrapped" and (markdown or NARROWEST <= width <= WIDEST)
     block: list[_Line] = []
     blank = False
     for line in lines:
-        if block and not (wrapped and _goes_on(block[-1], line, width)):
+        if block and not (wrapped and _goes_on(block[-1], line, width, markdown)):
             yield _passage(text, block, width, markdown, gap=blank and kind == "lines")
             block, blank = [], False
         if line.text.strip():
@@ -136,14 +137,19 @@ def _prose(lines: list[_Line]) -> Iterator[_Line]:
             yield line
 
 
-def _goes_on(line: _Line, after: _Line, width: int) -> bool:
-    """Whether `after` is the same paragraph: the line was full, and nothing new begins."""
+def _goes_on(line: _Line, after: _Line, width: int, markdown: bool) -> bool:
+    """Whether `after` is the same paragraph: the line was full, and nothing new begins.
+
+    In Markdown it need not be full, unless a sentence ends with it or it ends in a hard break.
+    """
     if not after.text.strip():
         return False
     lead = LEAD.match(after.text)
     assert lead is not None
     if lead.group().strip() or line.text.lstrip().startswith("#"):
         return False
+    if markdown and not _MARKDOWN_ENDS.search(line.text) and after.text.lstrip()[0] not in ":<":
+        return True
     return not has_room(line.text, width, after.text) or (
         after.text[lead.end()].islower() and len(line.text) > width * 0.6
     )

@@ -118,14 +118,14 @@ def _said(data: bytes) -> str | None:
     return match[1].decode() if match else None
 
 
-_VALUE = re.compile(r"""\s(?:alt|title)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
+_VALUE = re.compile(r"""\s(?:alt|title|placeholder)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 
 
 def _attributes(text: str, pieces: Sequence[Piece], blocks: Sequence[Passage]) -> Iterator[Passage]:
     """What pictures and links say of themselves, but for those in the middle of a sentence."""
     at = 0
     for piece in pieces:
-        if piece.kind != "start" or (piece.get("translate") or "").lower() == "no":
+        if piece.kind != "start" or _is_protected(piece):
             continue
         while at < len(blocks) and blocks[at].end <= piece.start:
             at += 1
@@ -158,7 +158,7 @@ def _blocks(text: str, pieces: Sequence[Piece]) -> Iterator[Passage]:
                     opened = run.pop()
                     run.append(Piece("other", opened.start, piece.end))
             continue
-        protected = (piece.get("translate") or "").lower() == "no"
+        protected = _is_protected(piece)
         starts_skipping = (
             piece.kind == "start"
             and not void
@@ -171,12 +171,25 @@ def _blocks(text: str, pieces: Sequence[Piece]) -> Iterator[Passage]:
             else:
                 run.append(piece)
             skipping.append(name)
+        elif name == "br" and _ends_in_break(run):  # an empty line, as between paragraphs
+            yield from _passage(text, run)
+            run = []
         elif piece.kind in ("text", "other") or name in INLINE:
             run.append(piece)
         else:
             yield from _passage(text, run)
             run = []
     yield from _passage(text, run)
+
+
+def _is_protected(piece: Piece) -> bool:
+    classes = (piece.get("class") or "").split()
+    return (piece.get("translate") or "").lower() == "no" or "notranslate" in classes
+
+
+def _ends_in_break(run: Sequence[Piece]) -> bool:
+    last = next((p for p in reversed(run) if p.kind != "text" or p.text.strip()), None)
+    return last is not None and last.kind != "text" and last.name.lower() == "br"
 
 
 def _passage(text: str, run: list[Piece]) -> Iterator[Passage]:

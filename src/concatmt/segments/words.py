@@ -8,11 +8,18 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"[^\W_]+(?:['’](?=[^\W_])|)|[^\w\s]|_")
+_LETTER = re.compile(r"[^\W\d_]")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Start and end of every word and every punctuation mark of a text."""
     return [match.span() for match in _WORD.finditer(text)]
+
+
+def has_words(text: str) -> bool:
+    """Whether there is something to translate: a letter that is not of an address."""
+    return bool(_LETTER.search(_ADDRESS.sub("", text) if "." in text else text))
 
 
 def count_words(text: str) -> int:

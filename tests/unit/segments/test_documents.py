@@ -71,6 +71,14 @@ def test_markdown_keeps_its_code_links_and_lists() -> None:
     assert max(map(len, out)) <= 60  # wrapped again at the width it had
 
 
+def test_lines_of_markdown_are_one_paragraph_unless_a_sentence_or_a_hard_break_ends_them() -> None:
+    text = "* item one\n  goes on\n* two\n\nOne.\nTwo here\nand there.\n\nHard  \nbreak\n"
+    file = RunningText(text.encode(), "a.md", split, markdown=True)
+    assert sentences(file) == ["item one goes on", "two", "One.", "Two here and there.", "Hard",
+                               "break"]  # fmt: skip
+    assert identity(file).decode() == text
+
+
 def test_lines_are_sentences_where_that_is_asked_for() -> None:
     text = "One. Two.\n\nthree\n"
     file = RunningText(text.encode(), "a.txt", split, kind="lines")
@@ -100,6 +108,26 @@ def test_a_page_is_translated_block_by_block() -> None:
     assert "<p class='x'>xHello <b>xbig</b> xworld." in out
     assert "<li>xTwo <code>x = 1</code> xthree.</ul><p translate=no>Not this</p>" in out
     assert '<script>var a = "<p>no</p>";</script><p>xOpen <i>xend' in out
+
+
+def test_a_break_parts_words_and_two_of_them_part_paragraphs() -> None:
+    text = "<p>First<br>second.<br/> <br>Third<wbr>one&shy;s</p>"
+    file = WebPage(text.encode(), "a.html", split)
+    assert sentences(file) == ["First second.", "Thirdones"]
+    assert identity(file).decode() == text
+    assert marked(file).decode().startswith("<p>xFirst <br>xsecond.<br/> <br>")
+
+
+def test_addresses_are_no_sentences() -> None:
+    text = "<p><a href='x'>http://a.org/b</a></p><p>a.b@c.org</p><p>See www.c.org now.</p>"
+    assert sentences(WebPage(text.encode(), "a.html", split)) == ["See www.c.org now."]
+
+
+def test_what_a_page_protects_stays_and_what_fields_say_is_translated() -> None:
+    text = "<p class='x notranslate'>Keep</p><input placeholder='Name'><p translate=no>Keep</p>"
+    file = WebPage(text.encode(), "a.html", split)
+    assert sentences(file) == ["Name"]
+    assert marked(file).decode() == text.replace("Name", "xName")
 
 
 def archive(members: dict[str, str]) -> bytes:
