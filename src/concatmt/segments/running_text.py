@@ -33,7 +33,8 @@ _MARKDOWN_TAG = re.compile(
     r"|(?P<html></?[A-Za-z][^<>\n]*>)"
     r"|(?P<mark>\*\*\*|\*\*|\*|__|~~|(?<!\w)_(?=\w)|(?<=\w|[.!?,])_(?!\w))"
 )
-_MARKDOWN_ENDS = re.compile(r"[.!?…:;。！？][\"'»”’)\]*_`]*$|  $|\\$|^\s*<[^>]*>\s*$")
+_SENTENCE_END = re.compile(r"[.!?…:;。！？][\"'»”’)\]*_`]*$")
+_HARD_BREAK = re.compile(r"  $|\\$|^\s*<[^>]*>\s*$")  # or a line of HTML
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 # Lines of Markdown that are not prose: rules, tables, link definitions, underlines, comments.
 _NOT_PROSE = re.compile(r"[ \t]*(?:[-*_=|:+ \t]+$|\[[^\]]+\]:|\||<!--|\{[%#])")
@@ -99,11 +100,10 @@ def _passages(
     text: str, lines: Sequence[_Line], width: int, kind: TextKind, markdown: bool
 ) -> Iterator[Passage]:
     """Paragraphs of joined lines, or every line; where lines are sentences, blank ones are gaps."""
-    wrapped = kind == "wrapped" and (markdown or NARROWEST <= width <= WIDEST)
     block: list[_Line] = []
     blank = False
     for line in lines:
-        if block and not (wrapped and _goes_on(block[-1], line, width, markdown)):
+        if block and not (kind == "wrapped" and _goes_on(block[-1], line, width, markdown)):
             yield _passage(text, block, width, markdown, gap=blank and kind == "lines")
             block, blank = [], False
         if line.text.strip():
@@ -148,8 +148,12 @@ def _goes_on(line: _Line, after: _Line, width: int, markdown: bool) -> bool:
     assert lead is not None
     if lead.group().strip() or line.text.lstrip().startswith("#"):
         return False
-    if markdown and not _MARKDOWN_ENDS.search(line.text) and after.text.lstrip()[0] not in ":<":
+    if markdown and (_HARD_BREAK.search(line.text) or after.text.lstrip()[0] in ":<"):
+        return False
+    if markdown and not _SENTENCE_END.search(line.text):
         return True
+    if not NARROWEST <= width <= WIDEST:
+        return False
     return not has_room(line.text, width, after.text) or (
         after.text[lead.end()].islower() and len(line.text) > width * 0.6
     )
