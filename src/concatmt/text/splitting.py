@@ -17,7 +17,8 @@ Span = tuple[int, int]
 
 # Titles and initials that never end a sentence when they are all that a piece holds.
 TITLE = re.compile(r"(?:[^\W\d_]|Mr|Mrs|Ms|Dr|Prof|St|Mme|Mlle|Hr|Fr)\.$")
-_CONTINUES = re.compile(r"[a-zà-öø-ÿа-яё]|[»”’\"')\]]|[-–—]\s?[a-zà-öø-ÿа-яё]")
+# Small letters, and quotes and brackets that close: before a letter they open.
+_CONTINUES = re.compile(r"[a-zà-öø-ÿа-яё]|[»”’\"')\]](?!\w)|[-–—]\s?[a-zà-öø-ÿа-яё]")
 
 
 def sentence_spans(text: str, language: str, abbreviations: Iterable[str] = ()) -> list[Span]:

@@ -28,6 +28,14 @@ def test_what_begins_small_goes_on_with_the_sentence_before() -> None:
     assert split("«Иди!» — сказал он. Она пошла.", "ru") == ["«Иди!» — сказал он.", "Она пошла."]
 
 
+def test_a_quote_that_opens_begins_a_sentence_and_one_that_closes_does_not() -> None:
+    assert split('It was dull. "Count," he said; we did. "No!" Why?') == [
+        "It was dull.", '"Count," he said; we did.', '"No!"', "Why?",
+    ]  # fmt: skip
+    assert split("It was 'fine'. 'Not so,' she said.") == ["It was 'fine'.", "'Not so,' she said."]
+    assert split("Er kam. »Hallo«, sagte er.", "de") == ["Er kam.", "»Hallo«, sagte er."]
+
+
 def test_abbreviations_can_be_named() -> None:
     text = "See Kpt. Nemo. He dives."
     assert split(text, "en", abbreviations=["Kpt."])[0] == "See Kpt. Nemo."
