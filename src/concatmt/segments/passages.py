@@ -39,6 +39,7 @@ class Passage:
     before: str = ""  # written before and after the text if there is a translation
     after: str = ""
     width: int | None = None  # hard-wrapped text: the width of its lines
+    column: int = 0  # where the first of them begins
     indent: str = ""  # of the lines after the first one
     render: Callable[[str, Sequence[Tag]], str] | None = (
         None  # writes text and tags, if not plainly
@@ -106,7 +107,7 @@ class Passages:
         text = re.sub(r"\s", " ", text)
         breaks: dict[int, str] = {}
         line_start, last_space = 0, None
-        room = passage.width
+        room = passage.width - passage.column
         for match in re.finditer(r" |$", text):
             if match.start() - line_start > room and last_space is not None:
                 breaks[last_space] = self._line_end + passage.indent

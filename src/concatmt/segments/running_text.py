@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from concatmt.segments.passages import Passage, Passages, Splitter
@@ -100,18 +100,22 @@ def _passages(
     text: str, lines: Sequence[_Line], width: int, kind: TextKind, markdown: bool
 ) -> Iterator[Passage]:
     """Paragraphs of joined lines, or every line; where lines are sentences, blank ones are gaps."""
-    block: list[_Line] = []
+    blocks: list[tuple[list[_Line], bool]] = []  # and whether a blank line is above
     blank = False
     for line in lines:
-        if block and not (kind == "wrapped" and _goes_on(block[-1], line, width, markdown)):
-            yield _passage(text, block, width, markdown, gap=blank and kind == "lines")
-            block, blank = [], False
-        if line.text.strip():
-            block.append(line)
-        else:
+        if not line.text.strip():
             blank = True
-    if block:
-        yield _passage(text, block, width, markdown, gap=blank and kind == "lines")
+            continue
+        new = blank or kind != "wrapped" or not blocks
+        if new or not _goes_on(blocks[-1][0][-1], line, width, markdown):
+            blocks.append(([line], blank))
+        else:
+            blocks[-1][0].append(line)
+        blank = False
+    wraps = not markdown and any(len(block) > 1 for block, _ in blocks)
+    for block, gap in blocks:
+        passage = _passage(text, block, width if wraps or len(block) > 1 else None, markdown)
+        yield replace(passage, gap=gap and kind == "lines")
 
 
 def _prose(lines: list[_Line]) -> Iterator[_Line]:
@@ -159,21 +163,22 @@ def _goes_on(line: _Line, after: _Line, width: int, markdown: bool) -> bool:
     )
 
 
-def _passage(
-    text: str, block: list[_Line], width: int, markdown: bool, gap: bool = False
-) -> Passage:
+def _passage(text: str, block: list[_Line], width: int | None, markdown: bool) -> Passage:
+    """Lines as one text; `width`: to which its translation is wrapped."""
     lead = LEAD.match(block[0].text)
     assert lead is not None
     start, end = block[0].start + lead.end(), block[-1].start + len(block[-1].text.rstrip())
     start = min(start, end)
     raw = text[start:end]
-    indent, lines_width = "", None
     if len(block) > 1:
         indent = block[1].text[: len(block[1].text) - len(block[1].text.lstrip())]
         raw = re.sub(r"[ \t]*(?:\r\n|\n|\r)[ \t]*", " ", raw)
-        lines_width = max(width - lead.end(), 20) if len(block) == 1 else width
+    else:
+        bullet = lead.group().strip("\ufeff")
+        indent = " " * len(bullet) if bullet.strip() else bullet
     plain, tags = _without_markdown(raw) if markdown else (raw, [])
-    return Passage(start, end, plain, tuple(tags), gap=gap, width=lines_width, indent=indent)
+    column = start - block[0].start
+    return Passage(start, end, plain, tuple(tags), width=width, indent=indent, column=column)
 
 
 def _without_markdown(raw: str) -> tuple[str, list[Tag]]:

@@ -71,6 +71,22 @@ def test_markdown_keeps_its_code_links_and_lists() -> None:
     assert max(map(len, out)) <= 60  # wrapped again at the width it had
 
 
+def test_what_grows_too_long_in_a_wrapped_text_is_wrapped_too() -> None:
+    text = (
+        "    It rained all day, and nobody\ncame to see us. The road was gone.\n\n"
+        " 1. Keep the light for them.\n 2. Keep the log.\n"
+    )
+    file = RunningText(text.encode(), "a.txt", split)
+    assert sentences(file)[0] == "It rained all day, and nobody came to see us."
+    long = [Translated(f"{s} So it is, and so it was.") for s in sentences(file)]
+    assert file.with_translations(long)[0].decode() == (
+        "    It rained all day, and nobody\ncame to see us. So it is, and so\nit was. The road was"
+        " gone. So it\nis, and so it was.\n\n 1. Keep the light for them. So it\n    is, and so it"
+        " was.\n 2. Keep the log. So it is, and so\n    it was.\n"
+    )
+    assert identity(file).decode() == text
+
+
 def test_lines_of_markdown_are_one_paragraph_unless_a_sentence_or_a_hard_break_ends_them() -> None:
     text = "* item one\n  goes on\n* two\n\nOne.\nTwo here\nand there.\n\nHard  \nbreak\n"
     file = RunningText(text.encode(), "a.md", split, markdown=True)
