@@ -88,7 +88,7 @@ def test_runs_are_compared_on_everything_a_testbed_has_and_only_once(
         (("none", "--on", "TESTBED"), "none: no such folder; give training runs"),
         (("BASE", "BASE", "--on", "TESTBED"), "two systems are called 'base'"),
         (("BASE,OTHER", "--on", "TESTBED"), "given as another seed of it"),
-        (("BASE",), "say with --on what it is to be evaluated on"),
+        (("BASE",), "say with --on what to evaluate it on"),
         (("BASE", "--on", "TESTBED", "--references", "x"), "are for files; runs are given with"),
         (("BASE", "--on", "TESTBED", "--set", "contrast.tie=first"), "did you mean 'ties'?"),
         (

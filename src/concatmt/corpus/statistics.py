@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from concatmt.corpus.lines import ReadReport, read_lines
-from concatmt.errors import UserError
+from concatmt.corpus.formats import format_named
+from concatmt.corpus.lines import ReadReport
 from concatmt.tables import markdown_table
+
+AT_A_TIME = 4096  # sentences of a text file
 
 
 @dataclass
@@ -111,20 +113,16 @@ def lengths(moments: Moments) -> str:
 
 def file_statistics(path: Path, ids: Path | None) -> Statistics:
     """Statistics of one text file; words are separated by spaces."""
-    statistics, report = Statistics(), ReadReport()
-    names = read_lines(ids, report) if ids else None
-    length, name = 0, ""
-    for number, line in enumerate(read_lines(path, report), start=1):
-        previous, name = name, (next(names, "") if names else "")
-        if names and not name:
-            raise UserError(f"{ids}: no document id for line {number:,} of {path}")
-        boundary = name != previous if names else not line.strip()
-        if boundary and length:
+    kind, files = ("text", [path]) if ids is None else ("ids", [path, path, ids])
+    statistics, length = Statistics(), 0
+    for part in format_named(kind).parts(files, AT_A_TIME, ReadReport()):
+        if part is None:
+            continue
+        if length and not part.first:
             statistics.documents.add([length])
             length = 0
-        if names or not boundary:
-            statistics.source_words.add([len(line.split())])
-            length += 1
+        statistics.source_words.add(len(sentence.split()) for sentence in part.source)
+        length += len(part)
     if length:
         statistics.documents.add([length])
     return statistics

@@ -5,14 +5,13 @@ Context depends on documents, so a text that seems to have none gets a remark.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from concatmt.config import Config
 from concatmt.corpus.document_marks import DocumentSizes
-from concatmt.corpus.formats import Reader, format_named, format_of
+from concatmt.corpus.formats import Reader, format_named, format_of, whole_documents
 from concatmt.corpus.lines import ReadReport
-from concatmt.corpus.parts import WHOLE, Part
+from concatmt.corpus.parts import Part
 from concatmt.errors import UserError
 from concatmt.evaluation.translations import Translated, check_documents, read_references
 from concatmt.files import hash_file, hash_text
@@ -69,7 +68,8 @@ def read_text(
         return _corpus(source.name, target, [reader], Path())
 
     def load() -> list[Part]:
-        return first_documents(source, format_of(source), target)
+        files = [source] if target is None else [source, target]
+        return whole_documents(files, format_of(source))
 
     if target is not None:
         file = read_references(target)
@@ -119,12 +119,3 @@ def boundary_remark(path: Path, lengths: Iterable[int]) -> str | None:
         f"{path}: {sizes.suspicion}; if that is wrong, put blank lines between the documents, or"
         " give a file with a document id for each line: --on SOURCE,REFERENCE,IDS"
     )
-
-
-def first_documents(
-    path: Path, kind: str, target: Path | None, limit: int | None = None
-) -> list[Part]:
-    """The first `limit` documents of a text and its translation, or of JSONL or TSV with both."""
-    files = [path] if target is None else [path, target]
-    parts = format_named(kind).parts(files, WHOLE, ReadReport())
-    return list(islice((part for part in parts if part), limit))

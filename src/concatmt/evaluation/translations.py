@@ -4,9 +4,11 @@ Reads what `translate` writes. Does not know measures.
 """
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from concatmt.corpus.formats import whole_documents
 from concatmt.corpus.lines import ReadReport, read_lines
 from concatmt.errors import UserError
 from concatmt.json_text import parse_json
@@ -38,10 +40,10 @@ def read_references(path: Path) -> TranslationFile:
     """Text, or JSONL with documents as lines (`id`, `target`)."""
     if path.suffix == ".jsonl":
         return _read_documents(path)
-    names, documents = _split(list(read_lines(path, ReadReport())))
-    if not documents:
+    file = _file(path, [(part.document, part.source) for part in whole_documents([path])])
+    if not file.names:
         raise UserError(f"{path}: no sentences")
-    return TranslationFile(str(path), names, Translated(documents))
+    return file
 
 
 def read_translations(path: Path, references: Path | None = None) -> TranslationFile:
@@ -52,25 +54,20 @@ def read_translations(path: Path, references: Path | None = None) -> Translation
     """
     if path.suffix == ".jsonl":
         return _read_jsonl(path)
-    lines = list(read_lines(path, ReadReport()))
     if references is None or references.suffix == ".jsonl":
-        names, documents = _split(lines)
-        return TranslationFile(str(path), names, Translated(documents))
-    others = list(read_lines(references, ReadReport()))
-    if len(lines) != len(others):
-        check_aligned(Translated(_split(lines)[1]), Translated(_split(others)[1]), str(path))
-        raise UserError(
-            f"{path}: {len(lines):,} lines, but {references} has {len(others):,}; blank lines"
-            " between documents must be the same"
-        )
-    for number, (line, other) in enumerate(zip(lines, others, strict=True), start=1):
-        if line.strip() and not other.strip():
-            raise UserError(
-                f"{path}, line {number}: a sentence where {references} has the end of document"
-                f" {len(_split(others[:number])[1])}; the two do not belong together"
-            )
-    names, documents = _split(lines, others)
-    return TranslationFile(str(path), names, Translated(documents))
+        return _file(path, [(part.document, part.source) for part in whole_documents([path])])
+    counts = {sum(1 for _ in read_lines(file, ReadReport())) for file in (path, references)}
+    if len(counts) > 1:  # the document is easier to find than the line
+        check_aligned(read_translations(path).text, read_references(references).text, str(path))
+    aligned = whole_documents([references, path])
+    return _file(path, [(part.document, part.gold or []) for part in aligned])
+
+
+def _file(path: Path, documents: Iterable[tuple[str, Sequence[str]]]) -> TranslationFile:
+    texts: dict[str, list[str]] = {}
+    for name, sentences in documents:
+        texts.setdefault(name, []).extend(sentences)
+    return TranslationFile(str(path), tuple(texts), Translated(tuple(map(tuple, texts.values()))))
 
 
 def check_aligned(translations: Translated, references: Translated, what: str) -> None:
@@ -103,21 +100,6 @@ def check_documents(file: TranslationFile, source: TranslationFile) -> None:
             f"{file.path}: {len(file.text.documents):,} documents, but {source.path} has"
             f" {len(source.text.documents):,}; the two do not belong together"
         )
-
-
-def _split(
-    lines: list[str], like: list[str] | None = None
-) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Names and documents; a blank line ends one, in `like` if that is given."""
-    documents: list[tuple[str, ...]] = []
-    current: list[str] = []
-    for line, other in zip([*lines, ""], [*(like or lines), ""], strict=True):
-        if other.strip():
-            current.append(line)
-        elif current:
-            documents.append(tuple(current))
-            current = []
-    return tuple(str(n) for n in range(1, len(documents) + 1)), tuple(documents)
 
 
 def _read_jsonl(path: Path) -> TranslationFile:

@@ -34,17 +34,17 @@ def attention(
 
         concatmt inspect attention model test.en --target test.de --output attention.json
     """
-    from concatmt.corpus.formats import format_of
+    from concatmt.corpus.formats import format_of, whole_documents
     from concatmt.decoding.loading import LoadedModel
     from concatmt.evaluation.measures.attention import (
         attention_of,
         attention_table,
         write_layers,
     )
-    from concatmt.evaluation.texts import first_documents
     from concatmt.tables import markdown_table
 
-    parts = first_documents(pairs, input_format or format_of(pairs), target, documents)
+    files = [pairs] if target is None else [pairs, target]
+    parts = whole_documents(files, input_format or format_of(pairs), documents)
     signature, layers = attention_of(LoadedModel.load(model), parts)
     if output is not None:
         write_layers(output, signature, layers)

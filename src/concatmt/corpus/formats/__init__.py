@@ -19,6 +19,7 @@ from concatmt.corpus.formats.registry import (
     formats,
     open_pieces,
     register,
+    whole_documents,
     written_back,
 )
 from concatmt.corpus.formats.text import decisions
@@ -35,6 +36,7 @@ __all__ = [
     "formats",
     "open_pieces",
     "register",
+    "whole_documents",
     "written_back",
 ]
 

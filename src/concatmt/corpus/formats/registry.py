@@ -7,6 +7,7 @@ line gives files and may give a name. Does not know any format.
 import typing
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, ClassVar, TypeVar, Union
 
@@ -14,7 +15,7 @@ from pydantic import Field, PlainValidator, SerializeAsAny, TypeAdapter
 
 from concatmt.corpus.document import Document
 from concatmt.corpus.lines import ReadReport
-from concatmt.corpus.parts import Part, in_parts, rows_of
+from concatmt.corpus.parts import WHOLE, Part, in_parts, rows_of
 from concatmt.errors import UserError
 from concatmt.segments.config import FileConfig
 from concatmt.segments.segment import SegmentedFile
@@ -132,6 +133,14 @@ def format_named(name: str) -> type[DocumentFormat]:
         hint = nearest(name, list(_FORMATS)) or f"; known are {', '.join(sorted(_FORMATS))}"
         raise UserError(f"document format {name!r}: not known{hint}")
     return _FORMATS[name]
+
+
+def whole_documents(
+    files: Sequence[Path], kind: str = DEFAULT, limit: int | None = None
+) -> list[Part]:
+    """The first `limit` documents of files in one format, each as one part."""
+    parts = format_named(kind).parts(files, WHOLE, ReadReport())
+    return list(islice((part for part in parts if part), limit))
 
 
 def format_of(path: Path) -> str:
