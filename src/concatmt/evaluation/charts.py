@@ -16,6 +16,7 @@ from concatmt.evaluation.resampling import Estimate
 
 COLOURS = 8  # of the page, as CSS variables
 WIDTH, HEIGHT = 420, 250  # of a line plot, in its own units
+DIGIT = 7  # about how wide a digit of an axis is, in the same units
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 26, 40
 Point = tuple[float, float]
 
@@ -150,7 +151,9 @@ def line_plot(
         down = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (height - up[0]) / (up[1] - up[0])
         return right, down
 
-    parts = [_grid(across, up, at, log)]
+    whole = all(float(p[0]).is_integer() for p in points)  # layers, sentences, updates
+    marks = [mark for mark in ticks(*across) if not whole or float(mark).is_integer()]
+    parts = [_grid(marks, across[0], up, at, log)]
     drawn = list(dict.fromkeys(line.name for line in lines if not line.dashed))
     names = names or drawn
     for line in lines:
@@ -169,18 +172,24 @@ def line_plot(
     return f'<figure class="plot">{key}{svg}</figure>'
 
 
-def _grid(across: Point, up: Point, at: Callable[[Point], Point], log: bool) -> str:
+def _grid(
+    marks: Sequence[float], left: float, up: Point, at: Callable[[Point], Point], log: bool
+) -> str:
+    """Lines and numbers of both axes; `marks` are those of x, which begins at `left`."""
     parts = []
     levels = _powers(*up) if log else ticks(*up, 4)
     for value in levels:
-        _, down = at((across[0], value))
+        _, down = at((left, value))
         line = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{down:.1f}" y2="{down:.1f}"/>'
         number = f'<text x="{LEFT - 6}" y="{down + 4:.1f}" text-anchor="end">{value:g}</text>'
         parts += [line, number]
-    for value in ticks(*across):
+    for value in marks:
         right, _ = at((value, 10 ** up[0] if log else up[0]))
-        where = f'x="{right:.1f}" y="{HEIGHT - BOTTOM + 16}"'
-        parts.append(f'<text {where} text-anchor="middle">{value:,g}</text>')
+        text = f"{value:,g}"
+        # A number that would stick out at the right ends there.
+        fits = right + DIGIT * len(text) / 2 <= WIDTH
+        where = f'x="{right if fits else WIDTH:.1f}" y="{HEIGHT - BOTTOM + 16}"'
+        parts.append(f'<text {where} text-anchor="{"middle" if fits else "end"}">{text}</text>')
     return "".join(parts)
 
 

@@ -7,7 +7,16 @@ from base64 import b64decode
 
 import pytest
 
-from concatmt.evaluation.charts import DotRow, Line, bar_plot, dot_plot, heat_map, line_plot, ticks
+from concatmt.evaluation.charts import (
+    WIDTH,
+    DotRow,
+    Line,
+    bar_plot,
+    dot_plot,
+    heat_map,
+    line_plot,
+    ticks,
+)
 from concatmt.evaluation.resampling import Estimate
 
 
@@ -72,3 +81,12 @@ def test_a_matrix_is_a_picture_of_its_numbers() -> None:
     [size] = struct.unpack(">I", png[start - 4 : start])
     row = zlib.decompress(png[start + 4 : start + 4 + size])
     assert row == b"\0" + bytes([178, 24, 43, 255, 255, 255, 33, 102, 172])
+
+
+def test_whole_numbers_have_whole_marks_and_the_last_one_stays_inside_the_plot() -> None:
+    layers = line_plot([Line("a", [(1, 0.5), (2, 0.75)])], "layer", "%")
+    assert re.findall(r">(\d+\.?\d*)</text>", layers)[-2:] == ["1", "2"]
+    updates = line_plot([Line("a", [(0, 1.0), (2000, 0.5)])], "updates", "loss")
+    assert f'x="{WIDTH:.1f}" y="226" text-anchor="end">2,000<' in updates
+    halves = line_plot([Line("a", [(0, 1.0), (0.5, 0.5)])], "x", "y")
+    assert ">0.1</text>" in halves

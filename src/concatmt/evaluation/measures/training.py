@@ -47,7 +47,7 @@ def training_section(subjects: Sequence[Subject]) -> Section:
         if isinstance(member, ModelMember) and (points := _points(member))
     ]
     if lines:
-        updates, nats = "updates", "NLL, nats a token of the current sentence"
+        updates, nats = "updates", "NLL, nats a token"
         log = all(value > 0 for line in lines for _, value in line.points)
         curves = line_plot(lines, updates, nats, "Learning curves", log)
         section.blocks += [Picture(curves, CURVES)]
