@@ -5,7 +5,8 @@
 #   DOCUMENTS=... CONTRASTIVE=... OPUS=... sh scripts/en-fr.sh
 #
 # DOCUMENTS is the folder of en-fr-documents, CONTRASTIVE that of LCPT in our format, OPUS the directory of opus-mt-en-fr.
-# WORK takes stores and runs, RESULTS what is committed. ONLY=3 stops after three runs, UPDATES makes a rehearsal short.
+# WORK takes stores and runs, RESULTS what is committed. ONLY=3 stops after three runs,
+# RUN='s4to4+cd 1' ONLY=1 carries out that one, UPDATES makes a rehearsal short.
 set -eu
 : "${DOCUMENTS:?the folder of the parallel text}" "${CONTRASTIVE:?the folder of LCPT}" "${OPUS:?the folder of opus-mt-en-fr}"
 WORK=${WORK:-paper-runs/opus-en-fr} RESULTS=${RESULTS:-results/opus-en-fr} ONLY=${ONLY:-1000} NICE=${NICE:-19}
@@ -60,7 +61,7 @@ prefer() { # RUN SET
 
 done=0
 while [ "$done" -lt "$ONLY" ]; do
-    next=$(python scripts/en_fr.py plan "$RESULTS" | head -n 1)
+    next=${RUN:-$(python scripts/en_fr.py plan "$RESULTS" | sed -n 1p)}
     [ -n "$next" ] || break
     system=${next% *} seed=${next#* }
     run=$WORK/runs/$system-seed$seed
