@@ -65,7 +65,7 @@ docs: $(VENV)/.docs-ready
 
 # Options of every command in the pages, and the blocks that can be run here on small stand-ins.
 check-docs: $(VENV)/.dev-ready
-	OMP_NUM_THREADS=1 $(BIN)/python scripts/check_docs.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m scripts.check_docs
 
 # sdist and wheel, and what a stranger does with the wheel: demo, a film, a server.
 wheel-check: $(VENV)/.dev-ready
@@ -77,7 +77,7 @@ $(VENV)/.demo-ready: $(INPUTS) | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev-ready: $(INPUTS) | $(BIN)/python
-	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev,plots,serve,slurm,track,wandb,mlflow,text,ctranslate2]'
+	PIP_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev,plots,serve,slurm,track,text,ctranslate2]'
 	touch $@ $(VENV)/.demo-ready
 
 $(VENV)/.docs-ready: $(INPUTS) | $(BIN)/python

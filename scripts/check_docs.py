@@ -1,17 +1,16 @@
 """Checks what the pages say one can type: options of every command, and what runs here is run.
 
-    python scripts/check_docs.py [PAGE...] [--no-run] [--keep FOLDER]
+    python -m scripts.check_docs [PAGE...] [--no-run] [--keep FOLDER]
 
 Each command line of concatmt, in a block or in a sentence, is read by the real command line without
 being executed, so a verb or an option that does not exist is found. Then the blocks of the pages
-are run, each page in a folder of its own, on stand-ins (`stand_ins`): a generated corpus, models of
-a few updates, a film of seven cues. What needs something else is not run; NOT_HERE says why. Paths
+are run, each page in a folder of its own, on stand-ins (`stand_ins.py`): a generated corpus, models
+of a few updates, a film. What needs something else is not run; NOT_HERE says why. Paths
 of the repository that a page names must exist. Links are checked by `mkdocs build --strict`.
 """
 
 import argparse
 import itertools
-import json
 import os
 import re
 import shlex
@@ -31,8 +30,9 @@ from concatmt.cli import app as command_line
 from concatmt.config import Config
 from concatmt.errors import UserError
 from concatmt.settings import load_settings
+from scripts import stand_ins
+from scripts.stand_ins import FEW, ROOT, SMALL
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md")
 # A block is one of commands if its first line begins with one of these.
 COMMANDS = ("concatmt", "torchrun", "pip", "curl", "hf", "make", "cat", "printf", "head", "python")
@@ -47,21 +47,10 @@ NOT_HERE = (
     (r"for-ctranslate2|ctranslate2", "needs the extra ctranslate2; tests/unit/conversion runs it"),
     (r"\[z_]", "a form, not a command"),
 )
-CONFIG = """\
-languages: {source: en, target: fr}
-text: {size: 300}
-corpus:
-  splits:
-    train: [{format: text, source: train.en, target: train.fr}]
-    valid: [{format: text, source: dev.en, target: dev.fr}]
-"""
-SMALL = (
-    *("model.dim=16", "model.encoder.layers=1", "model.decoder.layers=1", "model.encoder.heads=2"),
-    *("model.decoder.heads=2", "model.encoder.feed_forward=32", "model.decoder.feed_forward=32"),
+LITTLE = (
+    "--samples 10 --set contexts=[none] --set documents=2 --set attention_documents=1"
+    " --set translate.search.beam=1"
 )
-FEW = ("training.max_updates=4", "training.optimiser.cooldown=null", "training.validate_every=4")
-FEW += ("training.tokens_per_update=512", "training.batch.tokens=512")
-SYSTEMS = ("base", "s4to4", "s4to4+cd")
 PRESETS = {path.stem for path in (ROOT / "src" / "concatmt" / "presets").glob("*.yaml")}
 PATH = re.compile(
     r"`((?:(?:src|tests|scripts|benchmarks|examples|docs)/[\w./-]+)|results/[\w-]+\.md)`"
@@ -183,103 +172,6 @@ def check_paths(page: str, text: str) -> Iterator[str]:
             yield f"{page}: {match[1]}: there is no such file"
 
 
-def call(folder: Path, *words: str) -> None:
-    """A command for the stand-ins."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "concatmt", *words]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"stand-ins: concatmt {shlex.join(words)}: {done.stderr}")
-
-
-def settings(*pairs: str) -> list[str]:
-    """As options."""
-    return [word for pair in pairs for word in ("--set", pair)]
-
-
-def stand_ins(folder: Path) -> None:
-    """What the pages take for granted, in small, under the names that they use."""
-    call(
-        folder,
-        "testbed",
-        "--pair",
-        "en-ru",
-        "--output",
-        "testbed",
-        "--documents",
-        "150",
-        "--items",
-        "8",
-        "--test-documents",
-        "8",
-    )
-    call(folder, "prepare", "miniature", "--set", "corpus.root=testbed", "--output", "data")
-    for system in SYSTEMS:
-        call(
-            folder,
-            "train",
-            "miniature",
-            "--data",
-            "data",
-            "--system",
-            system,
-            "--output",
-            f"runs/{system}",
-            *settings(*SMALL, *FEW),
-        )
-    for name in ("model", "s4to4/model", "base/model"):
-        run = name.removesuffix("/model") if "/" in name else "s4to4+cd"
-        shutil.copytree(folder / "runs" / run / "model", folder / name)
-    texts = {
-        side: (folder / "testbed" / f"test.{side}").read_text("utf-8").splitlines(True)
-        for side in ("en", "ru")
-    }
-    english, russian = ("".join(texts[side][:20]) for side in ("en", "ru"))
-    for name in ("talk.en", "test.en", "big.en", "input.en"):
-        (folder / name).write_text(english)
-    for name in ("test.ru", "test.de", "out.ru", "base.ru", "s4to4.ru", "base.de", "s4to4.de"):
-        (folder / name).write_text(russian)
-    sides = {"source": texts["en"][:4], "target": texts["ru"][:4]}
-    line = {key: [one.strip() for one in value] for key, value in sides.items()}
-    for name in ("talks.jsonl", "docs.jsonl"):
-        (folder / name).write_text(json.dumps({"id": "a", **line}) + "\n")
-    shutil.copytree(ROOT / "tests" / "data" / "files", folder / "tests" / "data" / "files")
-    for name in ("film.srt", "film.vtt"):
-        shutil.copy(ROOT / "tests" / "data" / "files" / name, folder / name)
-    small_opus_mt(folder)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/plugins.md").read_text("utf-8"), re.S)
-    for block in blocks:
-        (folder / block[3:].partition(":")[0]).write_text(block)
-    (folder / "terms.tsv").write_text("boat\tnavire\n")
-
-
-def small_opus_mt(folder: Path) -> None:
-    """A corpus of English and so-called French, and a MarianMT directory trained on it."""
-    for split, theirs in (("train", "train"), ("dev", "valid"), ("test", "valid")):
-        for side, there in (("en", "en"), ("fr", "de")):
-            text = (ROOT / "examples" / "sample" / f"{theirs}.{there}").read_text("utf-8")
-            (folder / f"{split}.{side}").write_text(text * (20 if split == "train" else 1))
-    (folder / "corpus.yaml").write_text(CONFIG)
-    (folder / "corpus").mkdir()
-    for name in ("train.en", "train.fr", "dev.en", "dev.fr"):
-        shutil.copy(folder / name, folder / "corpus" / name)
-    call(folder, "prepare", "corpus.yaml", "--output", "fr-data")
-    call(
-        folder,
-        "train",
-        "corpus.yaml",
-        "--data",
-        "fr-data",
-        "--system",
-        "base",
-        "--output",
-        "fr-run",
-        *settings(*SMALL, *FEW, "model.share=all"),
-    )
-    call(folder, "convert", "fr-run/model", "--to", "huggingface", "--output", "opus-mt-en-fr")
-    shutil.copytree(folder / "fr-run" / "model", folder / "en-fr")
-
-
 class Shell:
     """Runs the blocks of a page in a folder; a server runs on until the next one or the end."""
 
@@ -324,18 +216,14 @@ class Shell:
                     yield f"{block.page}:{block.line}: {here}: exit {done.returncode}: {told}"
 
     def _serve(self, block: Block, line: str) -> Iterator[str]:
+        words = shlex.split(line.partition("#")[0])[1:]
+        if "fr-en" in words or "--host" in words:
+            print(f"  not run (two models, or listens to the world): {line}")
+            return
         self.close()
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        words = shlex.split(line.partition("#")[0])[1:]
-        models = [word for word in words[1:] if not word.startswith("-")]
-        if any(model == "fr-en" for model in models):
-            print(f"  not run (two models): {line}")
-            return
-        if "--host" in words:
-            print(f"  not run (listens to the world): {line}")
-            return
         command = [sys.executable, "-m", "concatmt", *words, "--port", str(self.port)]
         print(f"  $ {shlex.join(command[2:])} &", flush=True)
         self.server = subprocess.Popen(
@@ -359,14 +247,15 @@ class Shell:
 
 def small(line: str) -> str:
     """A command that would take long, with settings that make it short; the others as they are."""
+    line = re.sub(r"--nproc-per-node \d+", "--nproc-per-node 1", line)
     if re.search(r"concatmt train ", line):
-        few = (*FEW, "training.samples.documents=1", "training.log_every=1")
-        own = () if "--init" in line else SMALL
-        line = re.sub(r"--nproc-per-node \d+", "--nproc-per-node 1", line)
-        return f"{line} {shlex.join(settings(*own, *few))}"
+        sizes = "" if "--init" in line else SMALL
+        return f"{line} {sizes} {FEW} --set training.samples.documents=1"
+    if re.search(r"concatmt( --plugin \S+)? evaluate .*--on ", line):
+        return f"{line} {LITTLE}"
     if re.search(r"concatmt testbed ", line):
         return f"{line} --documents 100 --items 4 --test-documents 4"
-    return re.sub(r"--nproc-per-node \d+", "--nproc-per-node 1", line)
+    return line
 
 
 def not_here(line: str) -> str | None:
@@ -400,7 +289,7 @@ def run_pages(folder: Path, texts: dict[str, str]) -> list[str]:
     ready = folder / "stand-ins"
     if not ready.exists():
         ready.mkdir(parents=True)
-        stand_ins(ready)
+        stand_ins.make(ready)
     problems = []
     for page, text in texts.items():
         here = folder / page.replace("/", "-")

@@ -196,7 +196,7 @@ def test_the_tracker_of_the_documentation_writes_the_figures_of_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trackers, "_REGISTERED", dict(trackers._REGISTERED))
-    plugins.load_plugin(write(tmp_path, "csv.py", example("csv.py")))
+    plugins.load_plugin(write(tmp_path, "to_csv.py", example("to_csv.py")))
     assert train(make_task(make_data(tmp_path), max_updates=5, track=["csv"]), tmp_path / "run")
     lines = (tmp_path / "run" / "figures.csv").read_text("utf-8").splitlines()
     records = Run(tmp_path / "run").metrics()
