@@ -34,7 +34,7 @@ from concatmt.serve.models import Pair
 from concatmt.serve.service import Service, Work
 from concatmt.serve.shelf import Shelf
 from concatmt.serve.texts import Split, Text
-from concatmt.serve.web import client_of, content_disposition, note, note_texts
+from concatmt.serve.web import PlainRoute, client_of, content_disposition, note, note_texts
 
 SPLITS: dict[str, Split] = {"0": "whole", "1": "lines", "nonewlines": "joined"}
 KEY_DIGITS = 16
@@ -56,7 +56,7 @@ class Job:
 
 def router(service: Service) -> APIRouter:
     """All its routes."""
-    routes = APIRouter(prefix="/v2", tags=["DeepL"])
+    routes = APIRouter(prefix="/v2", tags=["DeepL"], route_class=PlainRoute)
     jobs: Shelf[Job] = service.shelf()
 
     @routes.post(

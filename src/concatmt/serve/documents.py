@@ -31,7 +31,7 @@ from concatmt.serve.service import Service, Work
 from concatmt.serve.shelf import Shelf
 from concatmt.serve.terms import read_glossary
 from concatmt.serve.texts import Text
-from concatmt.serve.web import client_of, content_disposition, note
+from concatmt.serve.web import PlainRoute, client_of, content_disposition, note
 
 LINES = "application/x-ndjson"
 Answers = dict[int | str, dict[str, Any]]
@@ -40,7 +40,7 @@ BYTES_A_SENTENCE = 2_000  # a document's share of memory beyond its text, roughl
 
 def router(service: Service) -> APIRouter:
     """All its routes."""
-    routes = APIRouter(tags=["Documents"])
+    routes = APIRouter(tags=["Documents"], route_class=PlainRoute)
     documents: Shelf[Document] = service.shelf()
     lines: Answers = {
         200: {"content": {LINES: {}}, "description": "A sentence a line, as it is done."}

@@ -28,7 +28,7 @@ from concatmt.serve.models import Models, Pair
 from concatmt.serve.service import Service, Work
 from concatmt.serve.shelf import Shelf
 from concatmt.serve.texts import Text
-from concatmt.serve.web import client_of, content_disposition, note, note_texts
+from concatmt.serve.web import PlainRoute, client_of, content_disposition, note, note_texts
 
 NOTHING = Detected("en", 0.0)  # as LibreTranslate answers where it finds no language
 
@@ -43,7 +43,7 @@ class FinishedFile:
 
 def router(service: Service) -> APIRouter:
     """All its routes."""
-    routes = APIRouter(tags=["LibreTranslate"])
+    routes = APIRouter(tags=["LibreTranslate"], route_class=PlainRoute)
     files: Shelf[FinishedFile] = service.shelf()
 
     @routes.post(
@@ -75,7 +75,7 @@ def router(service: Service) -> APIRouter:
         return JSONResponse([_detection(one) for one in found or [NOTHING]])
 
     @routes.get("/languages", response_model=list[schemas.Language])
-    async def languages() -> Response:
+    async def languages(_: Request) -> Response:
         """What can be translated into what."""
         return JSONResponse(
             [
@@ -124,16 +124,16 @@ def router(service: Service) -> APIRouter:
         )
 
     @routes.post("/suggest", responses=schemas.answers(), response_model=None)
-    async def suggest() -> Response:
+    async def suggest(_: Request) -> Response:
         """Not served: corrections go to /documents."""
         raise ApiError(403, errors.NO_SUGGESTIONS)
 
-    @routes.get("/frontend/settings")
-    async def settings() -> dict[str, Any]:
+    @routes.get("/frontend/settings", response_model=dict[str, Any])
+    async def settings(_: Request) -> Response:
         """What a page wants to know."""
         source, target = next(iter(service.models.pairs))
         keys = service.access.keys is not None
-        return {
+        about = {
             "charLimit": service.config.limits.characters,
             "frontendTimeout": 500,
             "apiKeys": keys,
@@ -147,9 +147,10 @@ def router(service: Service) -> APIRouter:
                 "target": {"code": target, "name": language_name(target)},
             },
         }
+        return JSONResponse(about)
 
     @routes.get("/health", response_model=schemas.Health)
-    async def health() -> Response:
+    async def health(_: Request) -> Response:
         """Whether the server is there."""
         return JSONResponse({"status": "ok"})
 
