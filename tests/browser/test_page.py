@@ -163,6 +163,8 @@ def test_terms_are_typed_and_those_that_were_not_used_are_shown(page: Page) -> N
     assert "Garten" in found[0] or "Haus" in found[0]
     assert page.locator(".missed:visible").all_inner_texts() == ["Not used: SUN"]
     assert page.locator(".row:nth-child(4) .missed").is_visible()
+    assert page.locator(".source .term").all_inner_texts() == ["lamp", "sun"]
+    assert page.inner_text(".row:nth-child(4) .source") == "The sun shines."
     assert "Glossary: 1 of 2 terms used." in page.inner_text("#status")
     page.click(".row:nth-child(1) .translation")
     page.keyboard.press("Control+A")

@@ -54,6 +54,7 @@ export class Rows {
     this.sentences[sentence.index] = sentence;
     row.querySelector(".translation").disabled = false;
     row.querySelector(".about").textContent = about(sentence);
+    row.querySelector(".source").replaceChildren(...withTerms(sentence));
     const missed = Object.entries(sentence.terms ?? {}).filter(([, used]) => !used);
     row.querySelector(".missed").hidden = !missed.length;
     row.querySelector(".missed").textContent = `Not used: ${missed.map(([term]) => term).join(", ")}`;
@@ -180,6 +181,23 @@ function about(sentence) {
   if (!sentence.context.length) return "Click to correct.";
   const numbers = sentence.context.map((index) => index + 1).join(", ");
   return `Translated in the context of sentences ${numbers}. Click to correct.`;
+}
+
+// The source with the terms of the glossary marked.
+function withTerms({ source, terms }) {
+  const names = Object.keys(terms ?? {}).sort((one, other) => other.length - one.length);
+  if (!names.length) return [source];
+  const escaped = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"));
+  const any = new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu");
+  return source.split(any).map((part, i) => (i % 2 ? term(part) : part));
+}
+
+function term(text) {
+  const span = document.createElement("span");
+  span.className = "term";
+  span.title = "In the glossary";
+  span.textContent = text;
+  return span;
 }
 
 function marked({ text, differs }) {
