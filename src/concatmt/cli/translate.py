@@ -80,8 +80,8 @@ def translate(
     """Translate documents; every line of input becomes one line of output.
 
     Text has blank lines between its documents. JSONL has one document a line, `{"source": [...]}`;
-    TSV has `document TAB source`. Subtitles (srt, vtt, ass), Markdown, HTML, XLIFF, EPUB and DOCX
-    come back as they were, translated. To share the work, start it with `torchrun`.
+    TSV has `document TAB source`. Subtitles (srt, vtt, ass), running text (txt), Markdown, HTML,
+    XLIFF, EPUB and DOCX come back as they were. To share the work, start it with `torchrun`.
 
     **Examples**
 

@@ -65,7 +65,7 @@ class FileConfig(Settings):
     split: Literal["sentences", "lines", "auto"] = Field(
         default="auto",
         description="Plain text: split paragraphs into sentences, or take every line for one."
-        " auto: sentences in Markdown; a .txt as its lines look, which is told.",
+        " auto: sentences in Markdown; in a .txt what its lines look like, and a note says which.",
     )
     abbreviations: Path | None = Field(
         default=None, description="Words that do not end a sentence though a full stop follows."

@@ -41,7 +41,7 @@ def without_begin(text: str) -> str:
     return text[match.end() :] or text if match else text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence, where its parts stand, and whether nothing before it is its context."""
 

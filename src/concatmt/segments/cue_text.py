@@ -54,7 +54,7 @@ _CLOSING = re.compile(r"</|\{\\(?:[a-z]+0|r)\}")
 _HARD_SPACE = re.compile(r"\\h")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Piece:
     """Words of one sentence in one turn, or something that is translated apart or copied."""
 
@@ -63,7 +63,7 @@ class Piece:
     kind: str  # "words", "sound" (in brackets), "lyrics", "name", "copied"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One speaker's part of a cue: text without markup, and the markup by offset."""
 

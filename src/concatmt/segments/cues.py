@@ -14,7 +14,7 @@ from concatmt.errors import UserError
 from concatmt.segments.spans import EncodedText
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cue:
     """A cue's text as it stands at text[start:end], and what decides whether it joins the next."""
 

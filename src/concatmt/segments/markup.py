@@ -20,7 +20,7 @@ from concatmt.segments.spans import line_number
 from concatmt.segments.tags import Tag
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Piece:
     """A tag or a stretch of text at start:end of the file's text."""
 

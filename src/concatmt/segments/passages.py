@@ -23,7 +23,7 @@ def plain_escape(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Passage:
     """Text of a file at start:end, without its markup."""
 

@@ -14,7 +14,7 @@ from typing import Protocol
 Alignment = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Segment:
     """One sentence of a file, without any markup."""
 
@@ -24,7 +24,7 @@ class Segment:
     aligned: bool = True  # a word alignment of its translation is of use
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Translated:
     """The translation of a segment and, if known, which words belong together."""
 

@@ -18,7 +18,7 @@ from concatmt.segments.words import word_spans
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tag:
     """Markup that stands at `offset` of a text; `closes` binds it to the word before."""
 
