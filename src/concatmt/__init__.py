@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from concatmt.errors import UserError
     from concatmt.plugins import load_plugin
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "TranslateConfig",

@@ -164,7 +164,12 @@ def _describe(cls: type[Settings], problem: Any, options: Mapping[str, str]) -> 
         context = problem["ctx"]
         tag, expected = context["discriminator"].strip("'"), context.get("expected_tags", "")
         hint = nearest(context.get("tag", ""), re.findall(r"'(.*?)'", expected))
-        return f"{path}.{tag}: must be one of {expected or 'its kinds'}{hint}"
+        if not expected:
+            known = ", ".join(sorted({str(one) for node in nodes for one in _tags(node)}))
+            return f"{path}.{tag}: missing, must be one of {known}"
+        return f"{path}.{tag}: must be one of {expected}{hint}"
+    if kind in ("tuple_type", "list_type"):
+        return f"{path}: must be a list, as in [a, b], found {QUOTED.repr(problem['input'])}"
     if kind == "value_error" and not isinstance(problem["input"], str | int | float | bool):
         return f"{path}: {message}"
     return f"{path}: {message[:1].lower()}{message[1:]}, found {QUOTED.repr(problem['input'])}"

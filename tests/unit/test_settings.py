@@ -78,3 +78,10 @@ def test_a_file_that_is_no_config_is_refused(config: Path, content: bytes, messa
     config.write_bytes(content)
     with pytest.raises(UserError, match=message):
         load_settings(Config, config)
+
+
+def test_what_is_missing_or_no_list_is_told_with_what_it_could_be() -> None:
+    with pytest.raises(UserError, match=r"text\.kind: missing, must be one of .*sentencepiece"):
+        load_settings(Config, {"text": {"size": 300}})
+    with pytest.raises(UserError, match=r"training\.track: must be a list, as in \[a, b\], found"):
+        load_settings(Config, {"training": {"track": "wandb"}})

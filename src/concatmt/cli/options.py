@@ -51,8 +51,7 @@ class Setting:
         default = self.field.get_default(call_default_factory=True)
         help_text = self.field.description or ""
         if kind is bool:
-            # The flag turns off a setting that is on by default.
-            help_text = f"Turn this off: {help_text}" if default else help_text
+            # The flag turns off a setting that is on; its description says what that does.
             default = False
         elif kind == str | None:
             default = None

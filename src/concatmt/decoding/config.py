@@ -24,7 +24,7 @@ class SearchConfig(Settings):
         description="A hypothesis scores sum of log-probs / length ** penalty.",
     )
     constrained: bool = Field(
-        default=True, description="windows come out with as many sentences as went in."
+        default=True, description="Let the model decide how many sentences come out."
     )
     length_factor: float = Field(
         default=2.0,

@@ -30,7 +30,7 @@ class SubtitleConfig(Settings):
         default="keep", description="What to do with NAME: or [NAME] before what somebody says."
     )
     capitals: bool = Field(
-        default=True, description="text in capitals is lowered for the model and raised again."
+        default=True, description="Give text in capitals to the model as it is, not lowered."
     )
     join_pause: AtLeastZero = Field(
         default=1.0, description="A sentence goes on after a shorter pause only, in seconds."
@@ -71,13 +71,14 @@ class FileConfig(Settings):
         default=None, description="Words that do not end a sentence though a full stop follows."
     )
     encoding: str | None = Field(
-        default=None, description="Of files that are not UTF-8 and say nothing of it, as cp1252."
+        default=None, description="Encoding of files that are not UTF-8 and do not name theirs."
     )
     context_file: Path | None = Field(
         default=None,
         description="Text that comes before every file, a sentence a line: its end is context.",
     )
     context_translation: Path | None = Field(
-        default=None, description="Its translation, line by line; by default the model's own."
+        default=None,
+        description="Translation of that text, line by line; by default the model's own.",
     )
     subtitles: SubtitleConfig = SubtitleConfig()

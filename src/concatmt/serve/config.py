@@ -21,7 +21,7 @@ class LimitsConfig(Settings):
     )
     terms: int = Field(default=500, ge=0, description="Most terms in the glossary of a request.")
     requests_per_minute: int = Field(
-        default=-1, ge=-1, description="Of a key, or of an address; -1: no limit."
+        default=-1, ge=-1, description="Requests a minute of a key or an address; -1: no limit."
     )
     body: int = Field(
         default=10_000_000, ge=1_000, description="Most bytes in a request, files included."
@@ -48,7 +48,7 @@ class LimitsConfig(Settings):
         default=60, gt=0, description="How long files and documents are kept, at most."
     )
     keep_documents: int = Field(
-        default=1_000, ge=1, description="How many are kept; the oldest leave first."
+        default=1_000, ge=1, description="Files and documents kept; the oldest go first."
     )
     memory: float = Field(
         default=8, gt=0, description="Gigabytes for models; the one used longest ago leaves."
@@ -77,8 +77,8 @@ class ServeConfig(Settings):
     forwarded: bool = Field(
         default=False, description="Take a client's address from X-Forwarded-For, behind a proxy."
     )
-    page: bool = Field(default=True, description="the web page at /.")
-    metrics: bool = Field(default=False, description="Figures for Prometheus at /metrics.")
+    page: bool = Field(default=True, description="Serve no web page at /.")
+    metrics: bool = Field(default=False, description="Serve figures for Prometheus at /metrics.")
     log_texts: bool = Field(default=False, description="Write texts and translations to the log.")
     int8: bool = Field(default=False, description="8-bit linear layers, on the CPU.")
     limits: LimitsConfig = LimitsConfig()
