@@ -4,6 +4,7 @@ Without a development set, documents of the training set are held out, and all o
 as JSONL beside the configuration. Nothing that it trains is kept.
 """
 
+import itertools
 import json
 import os
 import shlex
@@ -20,7 +21,7 @@ from concatmt.files import atomic_file, write_text
 from concatmt.setup.corpora import Corpora, SplitFiles
 from concatmt.setup.hardware import Hardware
 from concatmt.setup.probe import Speeds, measure
-from concatmt.setup.proposal import Amount, Proposal, propose, with_length
+from concatmt.setup.proposal import FEWEST_PASSES, Amount, Proposal, propose, with_length
 from concatmt.training.forecast import duration
 
 HELD_OUT = 50  # one document in this many for development, and one for testing
@@ -50,14 +51,7 @@ def start(
     amount = Amount(train.sizes.documents, train.sizes.sentences, train.words[1])
     if not amount.sentences:
         raise UserError(f"{folder}: the corpus has no sentences")
-    hardware = Hardware.here()
-    proposal = propose(amount, hardware, train.sizes.suspicion is None)
-    speeds = measure(
-        train.documents(corpora.root), corpora.languages, proposal.system, proposal.tree
-    )
-    tree, epochs, seconds = with_length(
-        proposal, speeds.tokens * amount.sentences, speeds.train, hours
-    )
+    proposal, speeds, (tree, epochs, seconds) = _fitting(corpora, amount, hours)
     splits, divided = _splits(corpora, output)
     whole = {
         "languages": dict(zip(("source", "target"), corpora.languages, strict=True)),
@@ -77,6 +71,22 @@ def start(
             " better (concatmt convert, then concatmt train finetune --init)"
         )
     return Start(described, reasons, _commands(output, corpora, divided, proposal, speeds, seconds))
+
+
+def _fitting(
+    corpora: Corpora, amount: Amount, hours: float
+) -> tuple[Proposal, Speeds, tuple[dict[str, Any], float, float]]:
+    """The largest model that sees the text often enough in the time there is, as measured here."""
+    train, hardware = corpora.splits["train"], Hardware.here()
+    for smaller in itertools.count():
+        proposal = propose(amount, hardware, train.sizes.suspicion is None, smaller)
+        documents = train.documents(corpora.root)
+        speeds = measure(documents, corpora.languages, proposal.system, proposal.tree)
+        tokens = speeds.tokens * amount.sentences
+        length = with_length(proposal, tokens, speeds.train, hours)
+        if length[1] >= FEWEST_PASSES or proposal.smallest:
+            break
+    return proposal, speeds, length
 
 
 def _described(name: str, split: SplitFiles) -> str:

@@ -39,6 +39,7 @@ class Proposal:
     tree: dict[str, Any]  # text, model and training
     reasons: dict[str, str]  # key of the tree, or `system` -> sentence
     epochs: float  # that training should take
+    smallest: bool = False  # there is no smaller model to propose
 
 
 # Target words at least; dimensions, layers of each side, heads, feed-forward.
@@ -48,23 +49,33 @@ MODELS = (
     (3_000_000, "small", (256, 3, 4, 1024)),
     (30_000_000, "base", (512, 6, 8, 2048)),
 )
+FEWEST_PASSES = 2  # over the text in the time there is; with fewer a smaller model learns more
 # Sentences at least; size of the vocabulary.
 VOCABULARIES = ((0, 2_000), (30_000, 4_000), (150_000, 8_000), (1_000_000, 16_000))
 # Target words at least; passes over the text, dropout.
 PASSES = ((0, 30, 0.3), (1_000_000, 15, 0.2), (10_000_000, 8, 0.1))
 
 
-def propose(amount: Amount, hardware: Hardware, documents_known: bool) -> Proposal:
-    """Propose settings; `documents_known` says whether the corpus marks where documents begin."""
+def propose(
+    amount: Amount, hardware: Hardware, documents_known: bool, smaller: int = 0
+) -> Proposal:
+    """Propose settings; `documents_known` says whether the corpus marks where documents begin.
+
+    `smaller`: so many sizes below the one that the text would be enough for.
+    """
     reasons: dict[str, str] = {}
     system = _system(amount, documents_known, reasons)
-    _, size, (dim, layers, heads, feed_forward) = _last(MODELS, amount.words)
     gpu = bool(hardware.gpus)
-    if size == "base" and not gpu:
-        _, size, (dim, layers, heads, feed_forward) = MODELS[-2]
-        reasons["model"] = "small: there is enough text for base, but no GPU to train it on"
-    else:
-        reasons["model"] = f"{size}: {amount.words:,} words of the target language"
+    place = MODELS.index(_last(MODELS, amount.words))
+    reason = f"{amount.words:,} words of the target language"
+    if MODELS[place][1] == "base" and not gpu:
+        place -= 1
+        reason = "there is enough text for base, but no GPU to train it on"
+    if smaller:
+        place = max(0, place - smaller)
+        reason = f"a larger one would see the text less than {FEWEST_PASSES} times in --hours"
+    _, size, (dim, layers, heads, feed_forward) = MODELS[place]
+    reasons["model"] = f"{size}: {reason}"
     _, vocabulary = _last(VOCABULARIES, amount.sentences)
     reasons["text"] = f"{amount.sentences:,} sentences: more pieces would be too rare to learn"
     _, epochs, dropout = _last(PASSES, amount.words)
@@ -97,7 +108,7 @@ def propose(amount: Amount, hardware: Hardware, documents_known: bool) -> Propos
         },
         "training": training,
     }
-    return Proposal(system, tree, reasons, float(epochs))
+    return Proposal(system, tree, reasons, float(epochs), smallest=place == 0)
 
 
 def _system(amount: Amount, documents_known: bool, reasons: dict[str, str]) -> str:

@@ -1,6 +1,7 @@
 """What `concatmt init` finds, proposes and writes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,9 +9,11 @@ from concatmt.config import Config
 from concatmt.errors import UserError
 from concatmt.model.systems import parse_system
 from concatmt.settings import load_settings, parse_settings
+from concatmt.setup import init
 from concatmt.setup.corpora import Corpora
 from concatmt.setup.hardware import Gpu, Hardware
 from concatmt.setup.init import start
+from concatmt.setup.probe import Speeds
 from concatmt.setup.proposal import Amount, propose, with_length
 from tests.conftest import Command
 
@@ -110,3 +113,28 @@ def test_a_folder_becomes_a_configuration_from_which_a_store_is_made(
     command, _ = found.commands[0]
     done = concatmt(*command.split()[1:])
     assert done.returncode == 0, done.stderr
+
+
+def test_a_model_that_would_hardly_see_the_text_gives_way_to_a_smaller_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("train.en", "train.de"):
+        (tmp_path / name).write_bytes((SAMPLE / name).read_bytes())
+    corpora = Corpora.find(tmp_path)
+    tried = []
+
+    def measure(_: object, __: object, ___: object, tree: dict[str, Any]) -> Speeds:
+        """As slow as its size: 9 tokens a second of the largest that is tried."""
+        tried.append(tree["model"]["dim"])
+        return Speeds(100, 9 * (256 / tried[-1]) ** 2, 10, 10, 1)
+
+    monkeypatch.setattr(init, "measure", measure)
+    amount = Amount(1_000, 20_000, 5_000_000)
+    proposal, _, (_, epochs, _) = init._fitting(corpora, amount, 8)
+    assert tried == [256, 128]
+    assert epochs > 2
+    assert proposal.reasons["model"] == (
+        "mini: a larger one would see the text less than 2 times in --hours"
+    )
+    init._fitting(corpora, amount, 0.01)
+    assert tried[2:] == [256, 128, 64]
