@@ -11,7 +11,7 @@ from concatmt import processor
 
 PRODUCTS = """
 import torch
-from concatmt.decoding.quantize import QuantizedLinear
+from concatmt.decoding.int8_layers import QuantizedLinear
 x, weight = torch.ones(64, 64), torch.ones(64, 64)
 assert (QuantizedLinear(weight, None)(x) - 64).abs().max() < 1e-3
 assert (x.bfloat16() @ weight.bfloat16() == 64).all()

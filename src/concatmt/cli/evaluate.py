@@ -7,8 +7,7 @@ import typer
 
 from concatmt.cli.app import app
 from concatmt.cli.options import SetOption, leaves, options_of
-from concatmt.evaluation.config import EvaluateConfig
-from concatmt.evaluation.export_config import ExportConfig
+from concatmt.evaluation.config import EvaluateConfig, ExportConfig
 
 RUNS, FILES, CONVENTIONS = "Runs (with --on)", "Files", "Conventions and tests"
 EXPORT = "Files for other tools"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from concatmt.errors import UserError
+from concatmt.evaluation.config import ExportConfig
 from concatmt.evaluation.expectations import read_expectations
 from concatmt.evaluation.export import comet_lines, ctxpro_lines, muda_columns, read_sides
-from concatmt.evaluation.export_config import ExportConfig
 from concatmt.evaluation.perturbed_sets import as_lines, perturb
 from concatmt.evaluation.sets import read_set
 from concatmt.evaluation.translations import read_translations

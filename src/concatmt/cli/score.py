@@ -108,19 +108,25 @@ def _score_sets(
 ) -> None:
     from concatmt.decoding.contrast import Contrast
     from concatmt.decoding.loading import LoadedModel
-    from concatmt.evaluation import items
+    from concatmt.evaluation.answers import (
+        answer_set,
+        remarks,
+        sets_signature,
+        summary_table,
+        write_answers,
+    )
     from concatmt.evaluation.sets import read_set
     from concatmt.progress import progress
 
     read = [read_set(path, documents) for path in paths]
     judge = Contrast(LoadedModel.load(model, int8), config)
     with progress("score", sum(len(test_set.items) for test_set in read), "items") as bar:
-        answers = [items.answer_set(judge, test_set, bar) for test_set in read]
-    signature = items.sets_signature(judge, read)
+        answers = [answer_set(judge, test_set, bar) for test_set in read]
+    signature = sets_signature(judge, read)
     if output is not None:
-        items.write_answers(output, signature, read, answers)
-    print(items.summary_table(read, [[answer.verdict for answer in of_set] for of_set in answers]))
-    for name, remark in items.remarks(read).items():
+        write_answers(output, signature, read, answers)
+    print(summary_table(read, [[answer.verdict for answer in of_set] for of_set in answers]))
+    for name, remark in remarks(read).items():
         print(f"note: {name}: {remark}", file=sys.stderr)
     print(f"signature: {signature}", file=sys.stderr)
 

@@ -12,11 +12,15 @@ import torch
 from torch import Tensor, nn
 
 from concatmt.corpus.batch import Side
-from concatmt.decoding.buffers import KeptRows
 from concatmt.decoding.candidates import Candidates, Output, Projection
-from concatmt.decoding.columns import LinearByColumns, leave_biases_to_last_layers
-from concatmt.decoding.packed import PackedLinear, WidePackedLinear
-from concatmt.decoding.quantize import QuantizedLinear, WideQuantizedLinear
+from concatmt.decoding.float32_layers import (
+    KeptRows,
+    LinearByColumns,
+    PackedLinear,
+    WidePackedLinear,
+    leave_biases_to_last_layers,
+)
+from concatmt.decoding.int8_layers import QuantizedLinear, WideQuantizedLinear
 from concatmt.model import products
 from concatmt.model.blocks import Block
 from concatmt.model.cache import Cache, Slabs

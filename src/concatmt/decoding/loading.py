@@ -8,14 +8,12 @@ from concatmt.decoding.threads import one_core
 from concatmt.errors import UserError
 from concatmt.files import read_json
 from concatmt.model.card import UNTRAINED, read_origin
-from concatmt.model.directory import CONFIG, load_model
+from concatmt.model.directory import CONFIG, RUN_DESCRIPTION, RUN_MODEL, load_model
 from concatmt.model.systems import system_name
 from concatmt.signature import Value
 from concatmt.text.pipeline import TextPipeline
 
 HASH_DIGITS = 12
-RUN_MODEL = "model"  # where a training run keeps its model
-RUN_DESCRIPTION = "run.json"  # marks a run directory
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A running search: rows of hypotheses that grow token by token; windows join and leave.
 
-A step computes what teacher forcing would. A strategy chooses the tokens (`strategies`,
-`sampling`), and `stopping` decides when a window is done. Then another window takes its
+A step computes what teacher forcing would. A strategy chooses the tokens
+(`strategies`), and `stopping` decides when a window is done. Then another window takes its
 row, whatever step the others are at, or the batch gets smaller. Does not know text, documents, or
 whose windows they are.
 
@@ -22,9 +22,8 @@ from concatmt.decoding.boundaries import Boundaries, Free
 from concatmt.decoding.config import SearchConfig
 from concatmt.decoding.engine import Engine
 from concatmt.decoding.hypotheses import Hypothesis, Window
-from concatmt.decoding.sampling import Sampling
 from concatmt.decoding.stopping import is_decided
-from concatmt.decoding.strategies import BeamSearch, Strategy
+from concatmt.decoding.strategies import BeamSearch, Sampling, Strategy
 from concatmt.errors import UserError
 from concatmt.text.vocabulary import SEPARATOR
 

@@ -1,18 +1,24 @@
-"""Chooses the next tokens of hypotheses: beam search here, samples in `sampling`.
+"""Chooses the next tokens of hypotheses: by beam search, or by sampling.
+
+Every window samples with its own random numbers, from the seed and its number, so that its samples
+do not depend on the other windows of a batch.
 
 Shapes: B rows, H beams (1 at the first step), D dimensions.
 """
 
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from concatmt.decoding.beams import Beams, Choice
+from concatmt.decoding.beams import Beams, Choice, Row
+from concatmt.decoding.boundaries import Boundaries
 from concatmt.decoding.config import SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.text.vocabulary import SEPARATOR
+from concatmt.text.vocabulary import END, PAD, SEPARATOR, UNK
 
 
 class Strategy(Protocol):
@@ -59,3 +65,48 @@ class BeamSearch:
         else:
             ends = ends.masked_fill_(better >= beam, -torch.inf)
         return Choice(places // options.shape[2], ids.flatten(1).gather(1, places), scores, ends)
+
+
+class Sampling:
+    """`beam` independent draws per window."""
+
+    def __init__(self, engine: Engine, config: SearchConfig) -> None:
+        self.engine, self.config = engine, config
+        self._random: WeakKeyDictionary[Row, np.random.Generator] = WeakKeyDictionary()
+
+    def choose(self, beams: Beams, hidden: Tensor) -> Choice:
+        """One token for each draw; a hypothesis that draws `<end>` is finished."""
+        windows, given, _ = hidden.shape
+        log_probs = self.engine.all_log_probs(hidden.flatten(0, 1)).view(windows, given, -1)
+        parents = torch.arange(self.config.beam, device=hidden.device) % given
+        parents = parents.expand(windows, -1)
+        permitted = _permitted(log_probs, beams.boundaries)
+        cumulative = permitted.div_(self.config.temperature).softmax(2).cumsum(2)
+        draws = [self._generator(row).random(self.config.beam).tolist() for row in beams.rows]
+        uniform = torch.tensor(draws, device=hidden.device)
+        row = torch.arange(windows, device=hidden.device)[:, None]
+        cumulative = cumulative[row, parents]
+        marks = uniform[:, :, None] * cumulative[:, :, -1:]
+        # Take the first token whose sum exceeds the mark rather than reaches it: never one of
+        # probability 0.
+        tokens = torch.searchsorted(cumulative, marks, right=True)[:, :, 0]
+        tokens.clamp_(max=log_probs.shape[2] - 1)
+        scores = log_probs[row, parents, tokens] + beams.scores[row, parents]
+        ended = tokens == END
+        ends = scores.masked_fill(~ended, -torch.inf)[:, :given]
+        return Choice(parents, tokens, scores.masked_fill(ended, -torch.inf), ends)
+
+    def _generator(self, row: Row) -> np.random.Generator:
+        if row not in self._random:
+            self._random[row] = np.random.default_rng((self.config.seed, row.window.number))
+        return self._random[row]
+
+
+def _permitted(log_probs: Tensor, boundaries: Boundaries) -> Tensor:
+    """(B, H, V) in double precision, -inf where the boundaries do not allow a token."""
+    allowed = boundaries.allowed()
+    permitted = log_probs.double().masked_fill_(~allowed.words[:, :, None], -torch.inf)
+    permitted[:, :, [PAD, UNK]] = -torch.inf
+    for token, rule in ((SEPARATOR, allowed.separator), (END, allowed.end)):
+        permitted[:, :, token] = log_probs[:, :, token].double().masked_fill(~rule, -torch.inf)
+    return permitted

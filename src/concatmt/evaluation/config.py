@@ -1,8 +1,9 @@
-"""Settings of an evaluation: defaults and the texts of the command line's help.
+"""Settings of `evaluate` and its exports: defaults and the texts of the command line's help.
 
-The command line makes its options from this class, so importing this must stay quick: no torch.
+The command line makes its options from these classes, so importing this must stay quick: no torch.
 """
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -52,3 +53,35 @@ class EvaluateConfig(Settings):
     examples: int = Field(
         default=3, ge=0, description="For 'context-use': documents shown token by token."
     )
+
+
+Export = Literal["comet", "muda", "items", "ctxpro", "perturbed"]
+
+
+class ExportConfig(Settings):
+    """What to write, from the given files."""
+
+    export: Export | None = Field(
+        default=None,
+        description="Measure nothing but write for another tool: translations for COMET or SLIDE"
+        " (TSV), MuDA (folder) or ctxpro; the items of a set as documents to translate; a set with"
+        " another context.",
+    )
+    source: Path | None = Field(
+        default=None,
+        description="For comet and muda: the source, with blank lines between documents.",
+    )
+    window: int | None = Field(
+        default=None,
+        ge=1,
+        description="For comet: sentences per line, as in SLIDE. For perturbed: shuffle only what a"
+        " window of this many sentences holds.",
+    )
+    stride: Count | None = Field(
+        default=None, description="For comet: sentences between windows; by default the window."
+    )
+    contexts: Kind | None = Field(
+        default=None,
+        description="For perturbed: no context, any sentences, another order, another document's.",
+    )
+    seed: int = Field(default=1, description="For perturbed: the same seed gives the same bytes.")

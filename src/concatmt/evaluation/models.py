@@ -19,11 +19,11 @@ from concatmt.decoding.contrast import Contrast
 from concatmt.decoding.document_scores import DocumentScorer
 from concatmt.decoding.job import Job, translate_file
 from concatmt.decoding.journal import Journal, Shard
-from concatmt.decoding.loading import HASH_DIGITS, RUN_MODEL, LoadedModel
+from concatmt.decoding.loading import HASH_DIGITS, LoadedModel
 from concatmt.decoding.outputs import Writer
 from concatmt.decoding.translator import Translator
 from concatmt.errors import UserError
-from concatmt.evaluation import items
+from concatmt.evaluation.answers import answer_set, sets_signature, write_answers
 from concatmt.evaluation.config import EvaluateConfig, Kind
 from concatmt.evaluation.outcomes import OutcomeFile, read_items
 from concatmt.evaluation.perturbed_sets import as_lines, perturb
@@ -35,14 +35,14 @@ from concatmt.evaluation.texts import Text
 from concatmt.evaluation.translations import TranslationFile, read_translations
 from concatmt.files import atomic_file, hash_text, read_json, write_text
 from concatmt.model.config import ModelConfig
-from concatmt.model.directory import CONFIG, load_config
+from concatmt.model.directory import CONFIG, RUN_DESCRIPTION, RUN_MODEL, load_config
 from concatmt.model.systems import system_name
 from concatmt.progress import progress
 from concatmt.settings import Settings
 from concatmt.signature import Signature
 from concatmt.text.pipeline import TextPipeline
 from concatmt.training.ending import Ending, ending_of_run, read_ending
-from concatmt.training.run import DESCRIPTION, Run
+from concatmt.training.run import Run
 
 ITEMS = "items"
 DIGITS = 8
@@ -124,9 +124,9 @@ class ModelMember:
             assert content is not None
             judge = Contrast(self.loaded, config)
             with progress(self._title(path), len(content.items), "items") as bar:
-                answers = items.answer_set(judge, content, bar)
-            signature = items.sets_signature(judge, [content])
-            items.write_answers(path, signature, [content], [answers])
+                answers = answer_set(judge, content, bar)
+            signature = sets_signature(judge, [content])
+            write_answers(path, signature, [content], [answers])
 
         name = f"contrast.{test.path.stem}.{kind or 'gold'}.jsonl"
         return read_items(self.kept(name, (config, test.hash, *changed), make))
@@ -267,10 +267,10 @@ def find_model(path: Path) -> ModelFolder:
 
 def _finished(path: Path) -> tuple[Path, tuple[dict[str, Any], ...]]:
     """The model and the metrics of a finished training run."""
-    if not (path / DESCRIPTION).is_file():
+    if not (path / RUN_DESCRIPTION).is_file():
         raise UserError(
-            f"{path}: neither a training run nor a model directory: it has no {DESCRIPTION} and no"
-            f" {CONFIG}"
+            f"{path}: neither a training run nor a model directory: it has no {RUN_DESCRIPTION}"
+            f" and no {CONFIG}"
         )
     metrics = tuple(Run(path).metrics())
     trained = metrics[-1]["update"] if metrics else 0

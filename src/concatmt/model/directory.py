@@ -28,6 +28,7 @@ FORMAT = 1
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 TEXT = "text"  # the folder of the text pipeline
+RUN_MODEL, RUN_DESCRIPTION = "model", "run.json"  # in the directory of a training run
 
 
 def save_model(

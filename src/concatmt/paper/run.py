@@ -16,8 +16,8 @@ from concatmt.config import Config
 from concatmt.corpus.prepare import prepare
 from concatmt.decoding.config import TranslateConfig
 from concatmt.errors import UserError
+from concatmt.evaluation.answers import read_records
 from concatmt.evaluation.config import EvaluateConfig
-from concatmt.evaluation.items import read_records
 from concatmt.evaluation.measures.quality import score
 from concatmt.evaluation.models import ModelMember, find_model
 from concatmt.evaluation.suite import Suite

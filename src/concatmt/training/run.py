@@ -22,9 +22,9 @@ from concatmt.errors import UserError
 from concatmt.files import read_json, remove_leftovers, write_json, write_text
 from concatmt.json_text import parse_json
 from concatmt.locks import is_locked, lock_file
+from concatmt.model.directory import RUN_DESCRIPTION, RUN_MODEL
 from concatmt.parallel import count_from_environment
 
-DESCRIPTION = "run.json"
 METRICS = "metrics.jsonl"
 LOCK = "lock"
 HASH_DIGITS = 12
@@ -51,12 +51,12 @@ class Run:
     @property
     def model(self) -> Path:
         """The folder of the averaged model."""
-        return self.folder / "model"
+        return self.folder / RUN_MODEL
 
     @property
     def begun(self) -> bool:
         """Whether the run has a description."""
-        return (self.folder / DESCRIPTION).exists()
+        return (self.folder / RUN_DESCRIPTION).exists()
 
     @property
     def in_training(self) -> bool:
@@ -93,7 +93,7 @@ class Run:
         `settings` must be equal, except those that may change. What an earlier version did not
         record comes from `defaults`.
         """
-        remove_leftovers(self.folder, DESCRIPTION)
+        remove_leftovers(self.folder, RUN_DESCRIPTION)
         if self.begun:
             check_same(self.description()["settings"], settings, self.folder, defaults)
         elif any(path.name != LOCK for path in self.folder.iterdir()):
@@ -101,14 +101,15 @@ class Run:
 
     def describe(self, settings: dict[str, Any], facts: dict[str, Any]) -> None:
         """Write the description, which starts the run; `facts` are only recorded."""
-        write_json(self.folder / DESCRIPTION, {"settings": settings, **facts})
+        write_json(self.folder / RUN_DESCRIPTION, {"settings": settings, **facts})
 
     def description(self) -> dict[str, Any]:
         """The run's settings, versions and command."""
-        description = read_json(self.folder / DESCRIPTION, "run")
+        description = read_json(self.folder / RUN_DESCRIPTION, "run")
         if not isinstance(description, dict) or not isinstance(description.get("settings"), dict):
             raise UserError(
-                f"{self.folder / DESCRIPTION}: damaged: it has no settings; choose another output"
+                f"{self.folder / RUN_DESCRIPTION}: damaged: it has no settings; choose another"
+                " output"
             )
         return description
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from concatmt.errors import UserError
 from concatmt.files import write_json
+from concatmt.model.directory import CONFIG, RUN_MODEL
 from concatmt.progress import progress
 from concatmt.training.launch import LaunchConfig
 from concatmt.training.run import METRICS, Run
@@ -42,7 +43,7 @@ class Trial:
     @property
     def finished(self) -> bool:
         """Whether it has its averaged model."""
-        return (self.folder / "model" / "config.json").is_file()
+        return (self.folder / RUN_MODEL / CONFIG).is_file()
 
     def best(self, metric: str) -> float:
         """The lowest validation loss."""

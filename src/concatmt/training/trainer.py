@@ -28,12 +28,11 @@ from concatmt.processor import avoid_missing_tiles
 from concatmt.training.checkpoints import Checkpoints
 from concatmt.training.config import TrainingConfig
 from concatmt.training.objective import Objective, Totals, seed_batch, totals_of
-from concatmt.training.optimisers import make_optimisers
+from concatmt.training.optimisers import learning_rate, make_optimisers
 from concatmt.training.processes import Processes
 from concatmt.training.reporter import Reporter
 from concatmt.training.run import Run
 from concatmt.training.samples import Samples
-from concatmt.training.schedule import learning_rate
 from concatmt.training.state import TrainingState
 from concatmt.training.trackers import Ending
 from concatmt.training.validation import Measured, Validator

@@ -11,9 +11,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from concatmt.conversion.config import ImportConfig
+from concatmt.conversion.convert import import_model
 from concatmt.conversion.hugging_face import import_hugging_face
 from concatmt.conversion.imported import Imported, save_imported
-from concatmt.conversion.recognise import import_model
 from concatmt.conversion.weights import NEVER
 from concatmt.decoding.config import PoolConfig, SearchConfig, TranslateConfig
 from concatmt.decoding.engine import Engine

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from concatmt.decoding.candidates import Projection
 from concatmt.decoding.engine import _Transposed
-from concatmt.decoding.quantize import WideQuantizedLinear
+from concatmt.decoding.int8_layers import WideQuantizedLinear
 from concatmt.text.vocabulary import END, SEPARATOR, SPECIALS
 
 ROWS, DIM, VOCABULARY = 5, 16, 300  # not a multiple of the blocks

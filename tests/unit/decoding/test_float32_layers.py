@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from concatmt.decoding.columns import LinearByColumns
 from concatmt.decoding.engine import Engine
+from concatmt.decoding.float32_layers import LinearByColumns
 from concatmt.model.packing import Packing
 from concatmt.model.products import Library, using
 from tests.unit.model.small_models import build, log_probs, random_batch

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from concatmt.decoding.buffers import KeptRows
+from concatmt.decoding.float32_layers import KeptRows
 from concatmt.model.linear import ACTIVATIONS
 from concatmt.processor import avoid_missing_tiles
 

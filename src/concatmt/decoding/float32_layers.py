@@ -1,10 +1,12 @@
-"""Linear layers in float32 for decoding: stored by columns, with as few biases as possible.
+"""Linear layers in float32 for decoding: stored by columns, or packed by oneDNN; reused memory.
 
-A bias is a pass over memory. Most can be folded into a layer that has one anyway. Knows the
-blocks of a model, but not the rest of it.
+A bias is a pass over memory: by columns, most can be folded into a layer that has one anyway.
+oneDNN fuses biases, activations and residuals into the product. Knows the blocks of a model, but
+not the rest of it.
 """
 
-from collections.abc import Container
+import threading
+from collections.abc import Container, Iterator
 from typing import cast
 
 import torch
@@ -13,7 +15,25 @@ from torch.nn import functional as F
 
 from concatmt.model.blocks import Block, CrossAttention, DecoderBlock, SelfAttention
 from concatmt.model.linear import ACTIVATIONS
+from concatmt.model.products import multiply, multiply_onto, packed
 from concatmt.model.views import Where
+
+
+class KeptRows:
+    """Rows of fixed width. Allocating them would cost more than computing them, so each thread
+    keeps one buffer, valid until that thread's next call.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.kept = threading.local()
+
+    def like(self, x: Tensor) -> Tensor:
+        """(R, width), not initialised, for R rows of x."""
+        buffer: Tensor | None = getattr(self.kept, "buffer", None)
+        if buffer is None or len(buffer) < len(x):
+            buffer = self.kept.buffer = x.new_empty(len(x), self.width)
+        return buffer[: len(x)]
 
 
 class LinearByColumns(nn.Module):
@@ -89,3 +109,44 @@ def _turned(block: Block, attention: nn.Module, rotates: Container[Where]) -> bo
 
 def _by_columns(layer: nn.Module) -> LinearByColumns:
     return cast("LinearByColumns", layer)
+
+
+PART = 8192  # outputs at a time of a wide layer, few enough to stay in the cache
+
+
+class PackedLinear(nn.Module):
+    """y = x W' + b with W packed."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.weight = packed(linear.weight.detach())
+        self.bias = None if linear.bias is None else linear.bias.detach()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., in) -> (..., out)"""
+        return multiply(x, self.weight, self.bias)
+
+    def activated(self, x: Tensor, activation: str) -> Tensor:
+        """(..., in) -> (all rows, out): the activation of y."""
+        return multiply(x.flatten(0, -2), self.weight, self.bias, activation)
+
+    def onto(self, residual: Tensor, x: Tensor, _: float) -> Tensor:
+        """residual + y, in the shape of `residual` (..., out); there is no dropout."""
+        return multiply_onto(residual, x.view(*residual.shape[:-1], -1), self.weight, self.bias)
+
+
+class WidePackedLinear:
+    """y = x W' + b for many rows of W, in parts."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        self.layers = [packed(part) for part in torch.split(weight, PART)]
+        self.biases = [None] * len(self.layers) if bias is None else list(torch.split(bias, PART))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(R, in) -> (R, out)"""
+        return torch.cat(list(self.parts(x)[0]), dim=1)
+
+    def parts(self, x: Tensor) -> tuple[Iterator[Tensor], None]:
+        """The columns of y part by part; there are no factors."""
+        pairs = zip(self.layers, self.biases, strict=True)
+        return (multiply(x, weight, bias) for weight, bias in pairs), None

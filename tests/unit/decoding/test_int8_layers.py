@@ -5,7 +5,7 @@ import torch
 from concatmt.decoding.batches import translate_windows
 from concatmt.decoding.config import PoolConfig, SearchConfig
 from concatmt.decoding.engine import Engine
-from concatmt.decoding.quantize import (
+from concatmt.decoding.int8_layers import (
     PART,
     ROWS,
     QuantizedLinear,
