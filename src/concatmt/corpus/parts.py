@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from concatmt.corpus.document import Document
 
+NumberedSentences = list[tuple[int, str]]  # of one document
+Side = Iterator[tuple[str, NumberedSentences]]  # name and sentences of each document
 WHOLE = 1 << 20  # a limit, in sentences, with which documents come in one part
 
 
@@ -72,6 +74,15 @@ def rows_of(documents: Iterator[Document]) -> Iterator[Row | End | None]:
             if place in document.gaps:
                 yield End(blank=1)
             yield Row(line, source, target, document.id)
+
+
+def rows_of_side(side: Side) -> Iterator[Row | End | None]:
+    """The sentences of whole documents without translations."""
+    for number, (name, sentences) in enumerate(side):
+        if number:
+            yield End(blank=1)
+        for line, sentence in sentences:
+            yield Row(line, sentence, None, name)
 
 
 class _Builder:

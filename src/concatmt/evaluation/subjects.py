@@ -78,6 +78,16 @@ def members_of(subjects: Sequence[Subject]) -> list[Member]:
     return [member for subject in subjects for member in subject.members]
 
 
+def seeing_context(
+    subjects: Sequence[Subject], what: str
+) -> tuple[list[tuple[Subject, Member]], list[str]]:
+    """The members whose windows have context, with their systems; a line for each of the others."""
+    everyone = [(subject, member) for subject in subjects for member in subject.members]
+    others = [member.label for _, member in everyone if not member.sees_context]
+    left_out = [f"{what} of {label}: it sees no context" for label in others]
+    return [(subject, member) for subject, member in everyone if member.sees_context], left_out
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """A system's name, empty if it has none, and a path for each seed."""

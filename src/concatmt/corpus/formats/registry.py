@@ -15,7 +15,7 @@ from pydantic import Field, PlainValidator, SerializeAsAny, TypeAdapter
 
 from concatmt.corpus.document import Document
 from concatmt.corpus.lines import ReadReport
-from concatmt.corpus.parts import WHOLE, Part, in_parts, rows_of
+from concatmt.corpus.parts import WHOLE, Part, Side, in_parts, rows_of, rows_of_side
 from concatmt.errors import UserError
 from concatmt.segments.config import FileConfig
 from concatmt.segments.segment import SegmentedFile
@@ -81,7 +81,15 @@ class DocumentFormat(Settings):
         """
         if lines is not None:
             raise UserError(f"format {cls.name()!r} is not read from standard input; give a file")
+        alone = cls.source_alone(files[0], report) if len(files) == 1 else None
+        if alone is not None:
+            return in_parts(rows_of_side(alone), limit)
         return in_parts(rows_of(cls.of(files).documents(Path(), report)), limit)
+
+    @classmethod
+    def source_alone(cls, path: Path, report: ReadReport) -> Side | None:
+        """The documents of a single file without translations, if the format can read that."""
+        return None
 
     @classmethod
     def comes_back(cls, path: Path, config: FileConfig) -> bool:

@@ -11,8 +11,9 @@ from typing import Any, BinaryIO, Literal
 from pydantic import create_model
 
 from concatmt.corpus.formats.registry import register
-from concatmt.corpus.formats.sides import NumberedSentences, Side, TwoSides
+from concatmt.corpus.formats.sides import TwoSides
 from concatmt.corpus.lines import ReadReport
+from concatmt.corpus.parts import NumberedSentences, Side
 from concatmt.errors import UserError
 from concatmt.segments.config import FileConfig
 from concatmt.segments.formats import READERS, open_pieces, open_segments

@@ -2,15 +2,14 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from concatmt.corpus.document import Document, pair_documents
 from concatmt.corpus.formats.registry import DocumentFormat, register
-from concatmt.corpus.formats.sides import NumberedSentences, Side, side_parts
 from concatmt.corpus.lines import ReadReport, read_lines
-from concatmt.corpus.parts import Part
+from concatmt.corpus.parts import NumberedSentences, Side
 from concatmt.errors import UserError
 
 SGM_TAG = re.compile(r"<(/?)(doc|seg)\b([^<>]*)>", re.IGNORECASE)
@@ -35,17 +34,9 @@ class SgmFormat(DocumentFormat):
             yield from pair_documents(next(sides), next(sides), (str(paths[0]), str(paths[1])))
 
     @classmethod
-    def parts(
-        cls,
-        files: Sequence[Path],
-        limit: int,
-        report: ReadReport,
-        lines: Iterator[str | None] | None = None,
-    ) -> Iterator[Part | None]:
-        """Stream both sides or only the source."""
-        if len(files) != 1 or lines is not None:
-            return super().parts(files, limit, report, lines)
-        return side_parts(_sgm_documents(files[0], report), limit)
+    def source_alone(cls, path: Path, report: ReadReport) -> Side:
+        """The documents of one file."""
+        return _sgm_documents(path, report)
 
 
 def _sgm_documents(path: Path, report: ReadReport) -> Side:

@@ -1,18 +1,15 @@
 """Joins the two sides of a corpus, line by line or document by document."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
 from concatmt.corpus.document import Document, pair_documents
 from concatmt.corpus.formats.registry import TwoFiles
 from concatmt.corpus.lines import ReadReport, read_lines
-from concatmt.corpus.parts import End, Part, Row, in_parts
+from concatmt.corpus.parts import Side
 from concatmt.errors import UserError
-
-NumberedSentences = list[tuple[int, str]]
-Side = Iterator[tuple[str, NumberedSentences]]  # name and sentences of each document
 
 
 def line_pairs(paths: tuple[Path, Path], report: ReadReport) -> Iterator[tuple[int, str, str]]:
@@ -29,19 +26,6 @@ def line_pairs(paths: tuple[Path, Path], report: ReadReport) -> Iterator[tuple[i
         yield number, source, target
 
 
-def side_parts(side: Side, limit: int) -> Iterator[Part | None]:
-    """One side as parts."""
-
-    def rows() -> Iterator[Row | End | None]:
-        for number, (name, sentences) in enumerate(side):
-            if number:
-                yield End(blank=1)
-            for line, sentence in sentences:
-                yield Row(line, sentence, None, name)
-
-    return in_parts(rows(), limit)
-
-
 class TwoSides(TwoFiles):
     """Base class of formats whose sides are read separately and joined by document."""
 
@@ -56,15 +40,6 @@ class TwoSides(TwoFiles):
         return pair_documents(*sides, (str(source), str(target)))
 
     @classmethod
-    def parts(
-        cls,
-        files: Sequence[Path],
-        limit: int,
-        report: ReadReport,
-        lines: Iterator[str | None] | None = None,
-    ) -> Iterator[Part | None]:
-        """Stream both sides or only the source."""
-        if len(files) != 1 or lines is not None:
-            return super().parts(files, limit, report, lines)
-        alone = cls(format=cls.name(), source=files[0], target=files[0])
-        return side_parts(alone.side(files[0], report), limit)
+    def source_alone(cls, path: Path, report: ReadReport) -> Side:
+        """The documents of one file."""
+        return cls(format=cls.name(), source=path, target=path).side(path, report)

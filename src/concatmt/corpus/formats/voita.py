@@ -7,8 +7,9 @@ from typing import Literal
 
 from concatmt.corpus.document import Document
 from concatmt.corpus.formats.registry import register
-from concatmt.corpus.formats.sides import Side, TwoSides, line_pairs
+from concatmt.corpus.formats.sides import TwoSides, line_pairs
 from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.corpus.parts import Side
 from concatmt.errors import UserError
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Literal
 
 from concatmt.corpus.formats.registry import register
-from concatmt.corpus.formats.sides import NumberedSentences, Side, TwoSides
+from concatmt.corpus.formats.sides import TwoSides
 from concatmt.corpus.lines import ReadReport, read_lines
+from concatmt.corpus.parts import NumberedSentences, Side
 
 CLOSING_TAG = re.compile(r"</\w+>$")
 

@@ -32,7 +32,7 @@ from concatmt.evaluation.resampling import (
     percentiles,
     resampled_means,
 )
-from concatmt.evaluation.subjects import Deed, Member, Subject, members_of
+from concatmt.evaluation.subjects import Deed, Member, Subject, seeing_context
 from concatmt.evaluation.suite import Need, Suite
 from concatmt.evaluation.texts import Text
 from concatmt.files import read_json, write_json
@@ -64,17 +64,7 @@ class AttentionMeasure:
     def section(self, subjects: Sequence[Subject], suite: Suite, config: EvaluateConfig) -> Section:
         """Shares and entropies of every layer."""
         section = Section(self.name, "Attention", [Prose(REMARK)], json=[], terms=TERMS)
-        pairs = [
-            (subject, member)
-            for subject in subjects
-            for member in subject.members
-            if member.sees_context
-        ]
-        section.left_out = [
-            f"attention of {member.label}: it sees no context"
-            for member in members_of(subjects)
-            if not member.sees_context
-        ]
+        pairs, section.left_out = seeing_context(subjects, "attention")
         for text in suite.texts if pairs else ():
             uses, rows = [], []
             for subject, member in pairs:

@@ -25,7 +25,7 @@ from concatmt.evaluation.resampling import (
     resampled_means,
 )
 from concatmt.evaluation.scores import Sentence
-from concatmt.evaluation.subjects import Deed, Subject, members_of
+from concatmt.evaluation.subjects import Deed, Subject, seeing_context
 from concatmt.evaluation.suite import Need, Suite
 from concatmt.evaluation.texts import Text
 
@@ -70,17 +70,7 @@ class ContextUseMeasure:
         section = Section(self.name, "Context use", [Prose(REMARK)], json=[], terms=TERMS)
         files: dict[str, str] = {}
         pictures = []
-        pairs = [
-            (subject, member)
-            for subject in subjects
-            for member in subject.members
-            if member.sees_context
-        ]
-        section.left_out = [
-            f"context use of {member.label}: it sees no context"
-            for member in members_of(subjects)
-            if not member.sees_context
-        ]
+        pairs, section.left_out = seeing_context(subjects, "context use")
         for text in suite.texts:
             runs: dict[str, Places] = {}
             lines, rows = [], []
