@@ -22,7 +22,9 @@ _ENDS = re.compile(r"[.!?…:;。！？؟।][\"'»”’)\]]*$")
 _MARK = re.compile(r"[.!?…。！？؟।]")
 # A sentence that ends inside of a line, and the first character of the next one.
 # The end of a sentence inside of a line: its last word and the first letter of the next one.
-_INSIDE = re.compile(r"(\w+[.!?…؟।]+)[\"'»”’)\]]*[ \u00a0]+[\"'«“‘(¿¡]*([^\W\d_])|[。！？]\w")
+_INSIDE = re.compile(
+    r"(?<!\w)(\w++[.!?…؟।]+)[\"'»”’)\]]*[ \u00a0]+[\"'«“‘(¿¡]*([^\W\d_])|[。！？]\w"
+)
 
 NARROWEST, WIDEST = 30, 130  # of wrapped text
 MOST = 0.6  # of the lines, or of the text

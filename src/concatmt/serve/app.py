@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, Request
 from fastapi.middleware.cors import CORSMiddleware
 from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartParser
 from starlette.responses import JSONResponse, Response
 
 from concatmt import __version__
@@ -27,6 +28,9 @@ CORS_SECONDS = 1_728_000  # LibreTranslate's
 
 def make_app(service: Service) -> App:
     """The application with everything around it."""
+    # Else an uploaded file of more than a megabyte would go to a disk.
+    most = max(MultiPartParser.spool_max_size, service.config.limits.body)
+    MultiPartParser.spool_max_size = most
     app = FastAPI(
         title="concatmt",
         version=__version__,

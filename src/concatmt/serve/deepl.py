@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from concatmt.decoding.translation import Translation
 from concatmt.errors import UserError
 from concatmt.segments.segment import SegmentedFile
-from concatmt.serve import errors, schemas
+from concatmt.serve import errors, logs, schemas
 from concatmt.serve.access import Client
 from concatmt.serve.bundle import Bundle, open_file
 from concatmt.serve.errors import NO_KEY, ApiError
@@ -26,6 +26,7 @@ from concatmt.serve.fields import Fields, read_fields
 from concatmt.serve.libretranslate import (
     check_length,
     context_sentences,
+    file_cost,
     file_suffix,
     find_pair,
     translated_name,
@@ -184,7 +185,7 @@ async def _begin(
     pair = _pair(service, fields, data[:10_000].decode("utf-8", "ignore"))
     opened = await open_file(data, suffix, pair.source, pair.target, service.config.limits.body)
     work = Work(opened.segments)
-    service.admit(client, 1, len(work.segments))
+    service.admit(client, file_cost(service, data), len(work.segments))
     note(request, client, pair, len(work.segments), len(data))
     name = translated_name(PurePath(file.filename).name, pair.target)
     job = Job(name, secrets.token_hex(KEY_DIGITS), len(work.segments), len(data))
@@ -203,7 +204,7 @@ async def _run(service: Service, pair: Pair, work: Work, file: SegmentedFile, jo
         job.error = str(error)
     except Exception:
         job.error = "internal error"
-        raise
+        logs.LOGGER.exception("failed")
 
 
 def _status(service: Service, job: Job) -> dict[str, Any]:

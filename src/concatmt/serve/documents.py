@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -24,6 +24,7 @@ from concatmt.serve.fields import Fields, read_fields
 from concatmt.serve.libretranslate import (
     check_length,
     context_sentences,
+    file_cost,
     file_suffix,
     find_pair,
 )
@@ -62,9 +63,9 @@ def router(service: Service) -> APIRouter:
         """Translate a document, and keep it for corrections."""
         fields = await read_fields(request)
         client = client_of(service, request, fields.key)
-        document = await _read(service, fields, client)
+        document, cost = await _read(service, fields, client)
         characters = sum(len(segment.text) for segment in document.segments)
-        service.admit(client, 1, len(document.segments))
+        service.admit(client, cost, len(document.segments))
         note(request, client, document.pair, len(document.segments), characters)
         size = characters + BYTES_A_SENTENCE * len(document.segments)
         name = documents.put(document, client.name, size)
@@ -140,18 +141,20 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-async def _read(service: Service, fields: Fields, client: Client) -> Document:
+async def _read(service: Service, fields: Fields, client: Client) -> tuple[Document, int]:
+    """The document of a request, and how many requests it counts as."""
     source, target = fields.text("source"), fields.text("target")
     alternatives = fields.count("alternatives", service.alternatives)
     upload = (fields.files or {}).get("file")
     sentences = fields.values.get("sentences")
     content: Text | SegmentedFile | None = None
-    name = ""
+    name, cost = "", 1
     if upload is not None:
         if not upload.filename:
             raise ApiError(400, errors.EMPTY_FILE)
         name, suffix = upload.filename, file_suffix(upload.filename)
         data = await upload.read()
+        cost = file_cost(service, data)
         pair = find_pair(service.models, source, target, data[:10_000].decode("utf-8", "ignore"))[0]
         most = service.config.limits.body
         content = await open_file(data, suffix, pair.source, pair.target, most)
@@ -176,7 +179,7 @@ async def _read(service: Service, fields: Fields, client: Client) -> Document:
     use_context = fields.flag("use_context", True)
     terms = read_glossary(fields, service.config.limits.terms)
     work = Work(segments, before, False, use_context, alternatives, terms)
-    return Document(pair, work, content, name)
+    return Document(pair, work, content, name), cost
 
 
 def _given(fields: Fields, count: int) -> list[str | None]:
@@ -222,7 +225,10 @@ async def _corrected(
     service: Service, document: Document, edits: dict[int, str]
 ) -> AsyncGenerator[dict[str, Any]]:
     """Corrections reach as far as the next gap."""
-    async with service.in_time(), service.models.use(document.pair) as engine:
+    async with AsyncExitStack() as stack:
+        stack.enter_context(service.accepted(1))  # one sentence after the other
+        await stack.enter_async_context(service.in_time())
+        engine = await stack.enter_async_context(service.models.use(document.pair))
         for first, before, order in document.work.orders:
             end = first + len(order) - before
             own = {place - first: text for place, text in edits.items() if first <= place < end}

@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -30,6 +29,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::\d+)?")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LINGER_SECONDS = 1.0  # in which a refused client may send the rest, or it would not read why
 HUNG_UP = 499  # in log and figures: nobody is there to be told
@@ -189,14 +189,15 @@ class _Request:
     def _check_origin(self) -> None:
         """Pages of others must not use this server by way of a visitor's browser."""
         host = self.headers.get("host", "")
-        name = urlsplit(f"//{host}").hostname or ""
+        match = HOST.fullmatch(host)
+        name = (match["v6"] or match["name"]).lower() if match else ""
         allowed = self.config.hosts or (LOOPBACK if self.config.host in LOOPBACK else ())
         if allowed and name not in allowed:
             raise ApiError(400, "the Host of the request is not a name of this server; see --hosts")
         origin = self.headers.get("origin")
         if origin is None or "*" in self.config.cors or origin in self.config.cors:
             return
-        if urlsplit(origin).netloc != host:
+        if origin.partition("://")[2] != host:
             raise ApiError(403, "pages of other origins may not call this server; see --cors")
 
     async def _refuse(self, error: ApiError) -> None:

@@ -231,8 +231,7 @@ async def _translate_file(
     pair, _ = find_pair(service.models, source, target, data[:10_000].decode("utf-8", "ignore"))
     file = await open_file(data, suffix, pair.source, pair.target, service.config.limits.body)
     work = Work(file.segments)
-    cost = max(1, len(data) // max(1, service.config.limits.characters))
-    service.admit(client, cost, len(work.segments))
+    service.admit(client, file_cost(service, data), len(work.segments))
     note(request, client, pair, len(work.segments), len(data))
     translations = await service.all(pair, work)
     made = await service.placed(pair, translations)
@@ -282,6 +281,11 @@ def file_suffix(name: str) -> str:
     if suffix not in READERS:
         raise ApiError(400, errors.NO_FORMAT)
     return suffix
+
+
+def file_cost(service: Service, data: bytes) -> int:
+    """How many requests a file counts as."""
+    return max(1, len(data) // max(1, service.config.limits.characters))
 
 
 def translated_name(name: str, target: str) -> str:

@@ -67,26 +67,7 @@ def serve(folders: Sequence[Path], config: ServeConfig) -> None:
             loaded=pair.engine is not None,
             signature=pair.engine.signature if pair.engine else None,
         )
-    protocol = type("Protocol", (PatientProtocol,), {"head_seconds": config.limits.client_seconds})
-    server = Server(
-        uvicorn.Config(
-            make_app(service),
-            host=config.host,
-            port=config.port,
-            http=protocol,
-            ws="none",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            # Else anybody on this machine could say with X-Forwarded-For to be somebody else.
-            proxy_headers=config.forwarded,
-            forwarded_allow_ips="*",
-            backlog=BACKLOG,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=config.limits.drain_seconds,
-        ),
-        service,
-    )
+    server = Server(web_server(service), service)
     for number in (signal.SIGTERM, signal.SIGINT):
         # The web server raises again, at its end, the signal that ended it: all is well then.
         signal.signal(number, lambda *_: None)
@@ -98,3 +79,25 @@ def serve(folders: Sequence[Path], config: ServeConfig) -> None:
                 f"{config.host}:{config.port}: cannot listen there; is the port taken?"
             ) from None
         raise
+
+
+def web_server(service: Service) -> uvicorn.Config:
+    """How the web server runs our application."""
+    config = service.config
+    protocol = type("Protocol", (PatientProtocol,), {"head_seconds": config.limits.client_seconds})
+    return uvicorn.Config(
+        make_app(service),
+        host=config.host,
+        port=config.port,
+        http=protocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Else anybody on this machine could say with X-Forwarded-For to be somebody else.
+        proxy_headers=config.forwarded,
+        forwarded_allow_ips="*",
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=config.limits.drain_seconds,
+    )

@@ -18,8 +18,7 @@ from starlette.testclient import TestClient
 from concatmt.decoding.translator import Translator
 from concatmt.serve.app import make_app
 from concatmt.serve.config import ServeConfig
-from concatmt.serve.connections import PatientProtocol
-from concatmt.serve.server import make_service
+from concatmt.serve.server import make_service, web_server
 from tests.unit.decoding.models import write_model
 
 MakeClient = Callable[..., TestClient]
@@ -65,13 +64,10 @@ def client(make_client: MakeClient) -> TestClient:
 def listening(folder: Path) -> Iterator[int]:
     """The port of a server that listens, with short deadlines."""
     limits = {"client_seconds": 1.0, "body": 100_000}
-    config = ServeConfig.model_validate({"limits": limits, "metrics": True})
+    config = ServeConfig.model_validate({"limits": limits, "metrics": True, "port": 0})
     service = make_service([folder], config)
     service.models.load_first()
-    protocol = type("Protocol", (PatientProtocol,), {"head_seconds": 1.0})
-    server = uvicorn.Server(
-        uvicorn.Config(make_app(service), port=0, http=protocol, log_config=None)
-    )
+    server = uvicorn.Server(web_server(service))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -10,11 +10,14 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from concatmt.serve import logs
+from concatmt.serve.config import ServeConfig
+from concatmt.serve.server import make_service, web_server
 from tests.unit.serve.conftest import MakeClient
 
 GOOD = {"q": "Hello.", "source": "en", "target": "de"}
@@ -41,6 +44,61 @@ def value(port: int, name: str) -> float:
     text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
     lines = [line for line in text.splitlines() if line.startswith(f"{name} ")]
     return float(lines[0].split()[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "status"),
+    [
+        ("host", "localhost:5000", 200),
+        ("host", "[::1]:5000", 200),
+        ("host", "LOCALHOST", 200),
+        ("host", "evil.example", 400),
+        ("host", "evil.example@localhost", 400),
+        ("host", "[", 400),
+        ("host", "[::1", 400),
+        ("host", "", 400),
+        ("origin", "http://localhost", 200),
+        ("origin", "https://evil.example", 403),
+        ("origin", "http://[", 403),
+        ("origin", "null", 403),
+    ],
+)
+def test_only_names_of_this_machine_and_its_own_pages_are_let_in(
+    client: TestClient, name: str, value: str, status: int
+) -> None:
+    assert client.get("/health", headers={"host": "localhost", name: value}).status_code == status
+
+
+def test_an_upload_of_some_size_is_not_written_to_a_disk(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("written to a disk")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    file = {"file": ("a.exe", b"x" * 3_000_000)}
+    answer = client.post("/translate_file", files=file, data={"source": "en", "target": "de"})
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "Invalid request: file format not supported"
+
+
+def test_nobody_says_to_be_somebody_else_to_escape_a_limit(folder: Path) -> None:
+    limits = {"requests_per_minute": 1}
+    for forwarded, statuses in ((False, [200, 429]), (True, [200, 200, 429])):
+        config = ServeConfig.model_validate({"limits": limits, "forwarded": forwarded})
+        server = web_server(make_service([folder], config))
+        server.load()
+        with TestClient(
+            server.loaded_app,  # type: ignore[arg-type]
+            base_url="http://localhost",
+            client=("127.0.0.1", 5_000),
+        ) as client:
+            for number, status in enumerate(statuses):
+                # The last entry is the proxy's; what stands before it anyone can write.
+                last = 2 if forwarded and number == 2 else number + 1
+                address = {"x-forwarded-for": f"10.0.0.{number}, 10.0.1.{last}"}
+                body = {"q": "Hello."}
+                assert client.post("/detect", json=body, headers=address).status_code == status
 
 
 def test_a_head_that_does_not_end_is_not_waited_for(listening: int) -> None:
