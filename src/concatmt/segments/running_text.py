@@ -26,10 +26,12 @@ from concatmt.segments.text_kind import (
     kind_of_file,
 )
 
+# What stands between brackets is not looked through for ever: a file of them alone is read too.
 _MARKDOWN_TAG = re.compile(
-    r"(?P<alone>`+[^`\n]+`+|!\[[^\]\n]*\]\([^)\n]*\)|https?://[^\s)>\]]+|\{[%{].*?[%}]\}|\\[^\w\s])"
-    r"|(?P<close>\]\([^)\n]*\)|\]\[[^\]\n]*\])"
-    r"|(?P<open>\[(?=[^\]\n]*\](?:\(|\[)))"
+    r"(?P<alone>`++[^`\n]+`+|!\[[^\]\n]{0,999}\]\([^)\n]{0,2999}\)|https?://[^\s)>\]]+"
+    r"|\{[%{].{0,999}?[%}]\}|\\[^\w\s])"
+    r"|(?P<close>\]\([^)\n]{0,2999}\)|\]\[[^\]\n]{0,999}\])"
+    r"|(?P<open>\[(?=[^\]\n]{0,2999}\](?:\(|\[)))"
     r"|(?P<html></?[A-Za-z][^<>\n]*>)"
     r"|(?P<mark>\*\*\*|\*\*|\*|__|~~|(?<!\w)_(?=\w)|(?<=\w|[.!?,])_(?!\w))"
 )

@@ -9,7 +9,7 @@ import re
 
 _WORD = re.compile(r"[^\W_]+(?:['’](?=[^\W_])|)|[^\w\s]|_")
 _LETTER = re.compile(r"[^\W\d_]")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+")
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:

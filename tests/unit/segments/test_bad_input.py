@@ -1,6 +1,7 @@
 """Bad files: each is refused in one line that says where and what to do, or read for what it is."""
 
 import io
+import time
 import zipfile
 
 import pytest
@@ -161,3 +162,18 @@ def test_formats_that_are_read_are_named_in_the_refusal_of_others() -> None:
     with pytest.raises(UserError) as caught:
         read(b"", ".odt")
     assert all(suffix in str(caught.value) for suffix in READERS)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "piece"),
+    [(".txt", "x"), (".txt", "a."), (".md", "["), (".md", "!["), (".md", "{{"), (".md", "a@")],
+)
+def test_a_line_of_one_piece_is_read_in_proportion_to_its_length(suffix: str, piece: str) -> None:
+    def seconds(length: int) -> float:
+        begin = time.process_time()
+        list(read(piece * (length // len(piece)) + "\n", suffix).segments)
+        return time.process_time() - begin
+
+    seconds(2_000)
+    # Sixteen times the length took 250 times as long, many minutes for a file of a megabyte.
+    assert seconds(64_000) < 60 * max(seconds(4_000), 0.004)
