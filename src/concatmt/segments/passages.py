@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from concatmt.segments.segment import Segment, Summary, Translated
 from concatmt.segments.spans import line_end_of, replaced
 from concatmt.segments.tags import Exchange, Tag, exchanged, written
-from concatmt.segments.words import has_words
+from concatmt.segments.words import has_words, without_added_stop
 
 Splitter = Callable[[str], list[tuple[int, int]]]
 
@@ -86,8 +86,9 @@ class Passages:
         ):
             new = self.passages[number].new
             if segment.given is None and (new or translated.text != segment.text):
+                text = without_added_stop(segment.text, translated.text)
                 exchanges.setdefault(number, []).append(
-                    Exchange(start, end, translated.text, translated.alignment)
+                    Exchange(start, end, text, translated.alignment)
                 )
         spans, texts = [], []
         summary = Summary({"passages": len(self.passages), "sentences": len(self.segments)})

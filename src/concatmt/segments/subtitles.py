@@ -31,7 +31,7 @@ from concatmt.segments.layout import crossings, cut
 from concatmt.segments.segment import Alignment, Segment, Summary, Translated
 from concatmt.segments.spans import EncodedText, replaced
 from concatmt.segments.tags import Exchange, Tag, exchanged
-from concatmt.segments.words import count_words
+from concatmt.segments.words import count_words, without_added_stop
 
 MARKUPS = {".srt": cue_text.SRT, ".vtt": cue_text.VTT, ".ass": cue_text.ASS, ".ssa": cue_text.ASS}
 _BREAK_OFF = re.compile(r"(?:\.\.\.|…|--|—|–)$")
@@ -147,7 +147,8 @@ class Subtitles:
         summary: Summary,
     ) -> None:
         """Cut a translation into as many parts as its sentence has."""
-        text = _broken_off(sentence.text, " ".join(translated.text.split()))
+        text = without_added_stop(sentence.text, " ".join(translated.text.split()))
+        text = _broken_off(sentence.text, text)
         c, t, p = sentence.places[0]
         if self.turns[c][t].pieces[p].kind in ("sound", "name"):
             text = _as_label(sentence.text, text)

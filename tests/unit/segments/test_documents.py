@@ -146,6 +146,12 @@ def test_what_a_page_protects_stays_and_what_fields_say_is_translated() -> None:
     assert marked(file).decode() == text.replace("Name", "xName")
 
 
+def test_a_title_without_a_full_stop_gets_none() -> None:
+    file = WebPage(b"<h1>The old <b>boat</b></h1><p>It sank.</p>", "a.html", split)
+    out = file.with_translations([Translated("Le vieux bateau."), Translated("Il a sombr\xe9.")])[0]
+    assert "bateau</b></h1><p>Il a sombr\xe9.</p>" in out.decode()
+
+
 def archive(members: dict[str, str]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:

@@ -128,3 +128,12 @@ def test_a_name_takes_its_room_in_the_line() -> None:
     assert bodies(out) == ["ANNA: <i>Nous savons qu'il\nest encore dans la rue.</i>"]
     short = translate(file, "Nous savons qu'il est encore là.")
     assert bodies(short) == ["ANNA: <i>Nous savons qu'il est encore là.</i>"]
+
+
+def test_a_sign_without_a_full_stop_gets_none() -> None:
+    file = read(srt("HARBOUR CLOSED", "♪ Row your boat ♪", "Tools etc", "Done.", gap=5000))
+    out = translate(file, "Port fermé.", "Rame ton bateau.", "Outils, etc.", "Fini.")
+    assert bodies(out) == ["PORT FERMÉ", "♪ Rame ton bateau ♪", "Outils, etc.", "Fini."]
+    assert bodies(translate(read(srt("\u6e2f\u53e3\u5173\u95ed\u4e86")), "It is closed.")) == [
+        "It is closed."
+    ]

@@ -228,7 +228,7 @@ def test_a_shorter_translation_that_is_nearly_as_good_is_taken_for_a_cue_that_is
 
 
 def test_lines_can_be_kept_or_joined() -> None:
-    cue = srt("one two\nthree four")
+    cue = srt("one two\nthree four.")
     long = "Un deux trois quatre cinq six sept huit neuf dix onze douze."
     assert bodies(translate(read(cue, wrap="none"), long)) == [long]
     assert bodies(translate(read(cue, wrap="keep"), "Un deux trois quatre.")) == [
