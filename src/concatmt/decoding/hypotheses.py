@@ -15,9 +15,7 @@ class Window:
     source: Sequence[Sentence]
     forced: Sequence[Sentence] = ()  # of all sentences but the last, or none
     number: int = 0  # number of the window, so that samples do not depend on the batch
-    terms: tuple[
-        tuple[tuple[int, ...], ...], ...
-    ] = ()  # forms of each term that the output must have
+    terms: tuple[tuple[tuple[int, ...], ...], ...] = ()  # forms of each term to be used
 
     @property
     def cost(self) -> int:

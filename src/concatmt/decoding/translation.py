@@ -79,16 +79,16 @@ class Report:
                 f"wrong number of sentences in {count:,} of {self.sentences:,} windows"
                 f" ({100 * count / of:.2f}%); policy: {config.miscount}"
             )
-        told = (
+        counts = (
             (self.unknown, "source tokens are unknown to the vocabulary"),
             (self.long, f"sentences of more than {config.max_tokens} tokens: {config.long}"),
             (self.trimmed, f"windows lost context to stay within {config.max_tokens} tokens"),
             (self.copied, "translations came out empty: the source was copied"),
         )
-        lines += [f"{count:,} {text}" for count, text in told if count]
+        lines += [f"{count:,} {text}" for count, text in counts if count]
         if self.terms:
             occurrences, honoured = (
-                sum(counts) for counts in zip(*self.terms.values(), strict=True)
+                sum(column) for column in zip(*self.terms.values(), strict=True)
             )
             lines.append(f"glossary: {honoured:,} of {occurrences:,} terms honoured")
             for term, (of, kept) in sorted(self.terms.items()):
