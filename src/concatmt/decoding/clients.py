@@ -109,6 +109,7 @@ class Queue:
         """
         self.fair = fair
         self.closed = False
+        self.idle = 0  # threads that wait for a window
         self._clients: deque[Client] = deque()
         self._changed = threading.Condition()
 
@@ -134,7 +135,9 @@ class Queue:
         while True:
             with self._changed:
                 while wait and not self._clients and not self.closed:
+                    self.idle += 1
                     self._changed.wait()
+                    self.idle -= 1
                 if not self._clients:
                     return None
                 client = self._clients.popleft()

@@ -175,6 +175,8 @@ class Scheduler:
                 break
             self._rows_for(place.window).waiting.append(place)
             count += 1
+            if self.queue.idle:
+                break  # a thread that has nothing to do takes the next ones
         return count
 
     def _rows_for(self, window: Window) -> Rows:

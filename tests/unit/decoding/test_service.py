@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -71,6 +72,30 @@ def test_passages_of_many_threads_are_translated_as_alone(loaded: LoadedModel, m
     load = service.load()
     assert (load.searching, load.waiting, load.requests) == (0, 0, 0)
     assert load.steps > 0
+
+
+def test_four_sentences_keep_two_threads_busy(model_folder: Path) -> None:
+    loaded = LoadedModel.load(model_folder)
+    both = threading.Barrier(2)
+    encode, seen = loaded.engine.encode, set()
+
+    def meet(*args: Any) -> Any:
+        if threading.get_ident() not in seen:  # the first time, until the other thread is here
+            seen.add(threading.get_ident())
+            both.wait(30)
+        return encode(*args)
+
+    loaded.engine.encode = meet  # type: ignore[method-assign]
+    for mode in ("redecode", "prefix"):
+        seen.clear()
+        with Service(translator_of(loaded, mode=mode)) as service:
+            while service._queue.idle < 2:
+                time.sleep(0.001)
+            passages = [WORDS[:4]] if mode == "redecode" else [[word] for word in WORDS[:4]]
+            requests = [service.submit(Passage(passage)) for passage in passages]
+            found = [one for request in requests for one in request.result(60)]
+        assert [one.source for one in found] == WORDS[:4]
+        assert len(seen) == 2
 
 
 def test_a_request_has_alternatives_and_context_of_its_own(loaded: LoadedModel) -> None:
