@@ -103,6 +103,21 @@ XLIFF = (
 )
 
 
+def glossaries(attacker: Attacker) -> Iterator[tuple[str, Callable[[], Answer]]]:
+    """Glossaries that are too large or none at all."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    given = {
+        "a glossary of 501 terms": {f"t{number}": "x" for number in range(501)},
+        "a glossary of lists of lists": {"t": [["x"]]},
+        "every word a term of ten forms": {
+            letter: [letter * count + "q" for count in range(1, 11)] for letter in letters
+        },
+    }
+    for name, glossary in given.items():
+        fields = {"source": "en", "target": "fr", "text": " ".join(letters), "glossary": glossary}
+        yield name, lambda fields=fields: attacker.json(fields, "/documents")  # type: ignore[misc]
+
+
 def attacks(attacker: Attacker, limit: int) -> Iterator[tuple[str, Callable[[], Answer]]]:
     """Names and deeds."""
     json_, body, file, raw = attacker.json, attacker.body, attacker.file, attacker.raw
@@ -160,6 +175,10 @@ def attacks(attacker: Attacker, limit: int) -> Iterator[tuple[str, Callable[[], 
     yield "XML entity of a file", lambda: file("a.xlf", outside.replace(b"&j;", b"&a;"))
     yield "file name with a path", lambda: file("../../etc/cron.d/x.txt", b"Hello.")
     yield "file name of 10,000 letters", lambda: file("x" * 10_000 + ".txt", b"Hello.")
+    yield "a text file of one word of 9 MB", lambda: file("a.txt", b"x" * 9_000_000)
+    for piece in ("[", "{{", "a@"):
+        data = piece.encode() * 20_000
+        yield f"20,000 times {piece} in Markdown", lambda data=data: file("a.md", data)  # type: ignore[misc]
     yield "program as a file", lambda: file("a.exe", b"MZ")
     for path in ("/download_file/../../etc/passwd", "/download_file/..%2f..%2fetc%2fpasswd",
                  "/download_file/%2e%2e", "/page/..%2f..%2fserver.py", "/page/../server.py",
@@ -169,8 +188,14 @@ def attacks(attacker: Attacker, limit: int) -> Iterator[tuple[str, Callable[[], 
                                          b"Connection: close\r\n\r\n")  # fmt: skip
     other = b"Origin: https://evil.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     yield "Origin of another", lambda: raw(head + other)
+    for name in (b"[", b"evil.example@127.0.0.1"):
+        line = b"GET /health HTTP/1.1\r\nConnection: close\r\nHost: " + name + b"\r\n\r\n"
+        yield f"Host {name.decode()}", lambda line=line: raw(line)  # type: ignore[misc]
+    broken = b"Origin: http://[\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    yield "Origin http://[", lambda: raw(head + broken)
     yield "TRACE", lambda: attacker.send("TRACE", "/translate")
     yield "a document of somebody else", lambda: attacker.send("GET", "/documents/AAAA")
+    yield from glossaries(attacker)
 
 
 def wrong_keys(port: int, count: int) -> tuple[Counter[int], float]:

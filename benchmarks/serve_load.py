@@ -81,13 +81,21 @@ def plain(line: str) -> bool:
     return 3 <= len(line.split()) <= 40 and sentence_spans(line, "en") == [(0, len(line))]
 
 
-def offline(model: Path, documents: list[list[str]], int8: bool) -> tuple[list[Case], float]:
-    """The right answers, and sentences a second."""
+@dataclass
+class Speed:
+    """Of translating."""
+
+    rate: float  # sentences a second
+    cost: float  # seconds of processor time for a sentence: comparable on a busy machine too
+
+
+def offline(model: Path, documents: list[list[str]], int8: bool) -> tuple[list[Case], Speed]:
+    """The right answers, and how fast they came."""
     translator = Translator.load(model, TranslateConfig(), int8)
     list(translator.translate_documents(documents[:64]))  # what is done once
-    begin = time.perf_counter()
+    begin, used = time.perf_counter(), time.process_time()
     translated = list(translator.translate_documents(documents))
-    seconds = time.perf_counter() - begin
+    seconds, used = time.perf_counter() - begin, time.process_time() - used
     languages = translator.text.settings.languages
     cases = []
     for document, translations in zip(documents, translated, strict=True):
@@ -96,7 +104,8 @@ def offline(model: Path, documents: list[list[str]], int8: bool) -> tuple[list[C
         }  # fmt: skip
         expected = "\n".join(one.text for one in translations)
         cases.append(Case(http("/translate", fields), expected, len(document)))
-    return cases, sum(map(len, documents)) / seconds
+    count = sum(map(len, documents))
+    return cases, Speed(count / seconds, used / count)
 
 
 def http(path: str, fields: dict[str, str]) -> bytes:
@@ -129,6 +138,12 @@ class Server:
     def megabytes(self) -> float:
         """Resident memory."""
         return float(psutil.Process(self.process.pid).memory_info().rss / 1e6)
+
+    @property
+    def processor_seconds(self) -> float:
+        """What it has used."""
+        times = psutil.Process(self.process.pid).cpu_times()
+        return float(times.user + times.system)
 
     @property
     def descriptors(self) -> int:
@@ -205,9 +220,10 @@ async def client(port: int, cases: list[Case], until: float, outcome: Outcome, s
     connection.close()
 
 
-async def load(server: Server, cases: list[Case], count: int, seconds: float, rate: float) -> None:
-    """All clients at once."""
+async def load(server: Server, cases: list[Case], count: int, seconds: float, alone: Speed) -> None:
+    """All clients at once; `alone`: the speed of the translator."""
     outcome, memory = Outcome(), list[float]()
+    before = server.processor_seconds, time.process_time()
     begin = time.perf_counter()
     tasks = [
         asyncio.create_task(client(server.port, cases, begin + seconds, outcome, seed))
@@ -220,11 +236,18 @@ async def load(server: Server, cases: list[Case], count: int, seconds: float, ra
     for task in tasks:
         task.result()
     elapsed = time.perf_counter() - begin
+    used = server.processor_seconds - before[0], time.process_time() - before[1]
     answers = len(outcome.seconds)
     print(f"{count} clients, {elapsed:.1f} s: {answers:,} answers, {len(outcome.errors)} errors,")
     speed = outcome.sentences / elapsed
     print(f"  {len(outcome.wrong)} other than offline, {speed:.1f} sentences/s,")
-    print(f"  {speed / rate:.2f} of offline")
+    print(f"  {speed / alone.rate:.2f} of offline")
+    costs = [1e3 * seconds / outcome.sentences for seconds in used]
+    print(
+        f"  processor time a sentence: server {costs[0]:.2f} ms, clients {costs[1]:.2f} ms,",
+        end=" ",
+    )
+    print(f"offline {1e3 * alone.cost:.2f} ms: {1e3 * alone.cost / costs[0]:.2f} of the server's")
     for expected, found in outcome.wrong[:3]:
         print(f"  expected {expected!r}\n  found    {found!r}")
     shares = ", ".join(f"p{100 * q:g} {outcome.quantile(q):.2f} s" for q in (0.5, 0.95, 0.99))
@@ -329,14 +352,15 @@ def main() -> None:
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     documents = read_documents(options.text, options.documents, seed=1)
-    cases, rate = offline(options.model, documents, options.int8)
+    cases, alone = offline(options.model, documents, options.int8)
     print(f"processor: {name_of_processor()}; {os.cpu_count()} cores")
-    print(f"offline: {rate:.1f} sentences/s")
+    print(f"offline: {alone.rate:.1f} sentences/s")
+    print(f"load of the machine: {os.getloadavg()[0]:.1f}")
     server = Server(options.model, options.int8)
     status, _ = asyncio.run(first(server, cases[0]))
     print(f"start to listening: {server.started:.1f} s; first answer: {status}")
     steps: list[Callable[[], Awaitable[None]]] = [
-        lambda: load(server, cases, options.clients, options.seconds, rate),
+        lambda: load(server, cases, options.clients, options.seconds, alone),
         lambda: hang_ups(server, cases, options.hang_ups),
         lambda: slow(server, cases, options.slow),
         lambda: terminate(server, cases, options.clients),

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from concatmt import __version__
 from concatmt.errors import UserError
+from concatmt.heap import Heap
 from concatmt.serve import deepl, documents, libretranslate, schemas
 from concatmt.serve.errors import ApiError
 from concatmt.serve.fields import header_key
@@ -71,11 +72,14 @@ def make_app(service: Service) -> App:
 def _lifespan(service: Service):  # type: ignore[no-untyped-def]  # FastAPI's type is its own
     @asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
+        heap = Heap()
+
         async def sweep() -> None:
             while True:
                 await asyncio.sleep(SWEEP_SECONDS)
                 for shelf in service.shelves:
                     shelf.clear()
+                await asyncio.to_thread(heap.trim)
 
         task = asyncio.create_task(sweep())
         yield
