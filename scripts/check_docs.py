@@ -299,8 +299,9 @@ def run_pages(folder: Path, texts: dict[str, str]) -> list[str]:
         print(page, flush=True)
         try:
             for block in blocks_of(page, text):
-                if block.is_shell:
-                    problems += shell.run(block)
+                for problem in shell.run(block) if block.is_shell else ():
+                    print(f"  PROBLEM {problem}", flush=True)
+                    problems.append(problem)
         finally:
             shell.close()
     return problems

@@ -42,9 +42,10 @@ def make(folder: Path) -> None:
         (folder / "testbed" / f"test.{side}").read_text("utf-8").splitlines(keepends=True)
         for side in ("en", "ru")
     )
-    for name in ("talk.en", "big.en", "input.en"):
+    for name in ("talk.en", "test.en", "big.en", "input.en"):
         (folder / name).write_text("".join(english[:20]))
-    for name in ("test.ru", "test.de", "out.ru", "base.ru", "s4to4.ru", "base.de", "s4to4.de"):
+    translations = ("test.ru", "test.de", "test.fr", "out.ru", "base.ru", "s4to4.ru")
+    for name in (*translations, "base.de", "s4to4.de"):
         (folder / name).write_text("".join(russian[:20]))
     document = {
         "id": "a",
@@ -74,11 +75,12 @@ def _testbed(folder: Path) -> None:
         _call(folder, f"train miniature {what} {SMALL} {FEW}")
     for name in ("s4to4", "base"):
         shutil.copytree(folder / "runs" / name / "model", folder / name / "model")
+        _call(folder, f"score {name}/model testbed/contrastive/tv.jsonl --output {name}.jsonl")
 
 
 def _french(folder: Path) -> None:
     """English with its translation, called French; a model of windows and one of sentences."""
-    for split, theirs in (("train", "train"), ("dev", "valid"), ("test", "valid")):
+    for split, theirs in (("train", "train"), ("dev", "valid")):
         for side, there in (("en", "en"), ("fr", "de")):
             text = (ROOT / "examples" / "sample" / f"{theirs}.{there}").read_text("utf-8")
             (folder / f"{split}.{side}").write_text(text)
