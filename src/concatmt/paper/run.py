@@ -80,7 +80,7 @@ class Job:
         return ModelMember(find_model(self.folder), self.system, config, self.folder / EVALUATION)
 
     def task(self, updates: int | None) -> Task:
-        """Training up to so many updates."""
+        """What to train, up to a number of updates."""
         config = self.config()
         changes: dict[str, Any] = {
             "optimiser": config.training.optimiser.model_copy(update={"learning_rate": self.rate})
