@@ -285,7 +285,7 @@ def test_input_that_changed_is_not_mixed_with_the_old(
         (["{model}", "nowhere.txt"], "nowhere.txt: no such file"),
         (["nowhere", "in.txt"], "nowhere: no such model directory"),
         (["{model}", "in.txt", "--context", "3"], "the model was trained for at most 3"),
-        (["{model}", "in.txt", "--resume"], "--resume: only a run with --output"),
+        (["{model}", "in.txt", "--resume"], "--resume: needs --output"),
         (["{model}", "in.txt", "--target-context", "gold"], "no given translations"),
         (["{model}", "in.txt", "--gold", "short.txt"], "aligned line by line"),
         (["{model}", "latin.txt", "--output", "o"], "latin.txt, line 1, byte 2: not UTF-8"),
