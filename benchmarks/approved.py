@@ -35,7 +35,7 @@ CASES = (
 
 
 def job(which: int) -> str:
-    units = []
+    units: list[str] = []
     for case in CASES:
         approved = f"<source>{escape(case[0])}</source><target>{escape(case[which])}</target>"
         units.append(f'<trans-unit id="{len(units)}" approved="yes">{approved}</trans-unit>')

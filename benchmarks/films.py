@@ -66,7 +66,8 @@ def film(found: Iterator[list[str]], count: int) -> list[Cue]:
             number = len(cues)
             name = "ANNA" if number % 50 == 49 else ""
             if len(pair) == 2 and max(map(len, pair)) <= SHORT and number % 4 == 0:
-                bodies, name = [(f"- {pair[0]}", f"- {pair[1]}")], ""
+                bodies: list[tuple[str, ...]] = [(f"- {pair[0]}", f"- {pair[1]}")]
+                name = ""
                 at += 2
             else:
                 bodies = [wrapped(part) for part in parts(scene[at])]
@@ -151,10 +152,13 @@ _TAG = re.compile(r"<[^>]*>|\{[^}]*\}")
 def compare(before: Path, after: Path) -> None:
     names = sorted(path.name for path in before.iterdir())
     rows: dict[str, list[str]] = {}
+
+    def add(key: str, value: str) -> None:
+        rows.setdefault(key, []).append(value)
+
     for name in names:
         old, new = read(before / name), read(after / name)
         same = [head for head, *_ in old] == [head for head, *_ in new]
-        add = lambda key, value: rows.setdefault(key, []).append(value)  # noqa: E731
         add("cues; the same times, numbers, settings", f"{len(new)}; {'yes' if same else 'NO'}")
         for what, cues in (("before", old), ("after", new)):
             plain = [[_TAG.sub("", line) for line in lines] for *_, lines in cues]
