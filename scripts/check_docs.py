@@ -249,8 +249,9 @@ def small(line: str) -> str:
     """A command that would take long, with settings that make it short; the others as they are."""
     line = re.sub(r"--nproc-per-node \d+", "--nproc-per-node 1", line)
     if re.search(r"concatmt( --plugin \S+)? train ", line):
-        sizes = "" if "--init" in line else SMALL
-        return f"{line} {sizes} {FEW} --set training.samples.documents=1"
+        # The run that the stand-ins hold goes on, so its settings must be these.
+        sizes = "--set training.samples.documents=1" if "--init" in line else SMALL
+        return f"{line} {sizes} {FEW}"
     if re.search(r"concatmt( --plugin \S+)? evaluate .*--on ", line):
         return f"{line} {LITTLE}"
     if re.search(r"concatmt testbed ", line):

@@ -66,9 +66,7 @@ def import_hugging_face(
     """
     config = read_json(folder / CONFIG, "Hugging Face directory")
     _check(config, folder)
-    tokenizer: dict[str, Any] = {}
-    if (folder / TOKENIZER).is_file():
-        tokenizer = read_json(folder / TOKENIZER, "Hugging Face directory")
+    tokenizer = _tokenizer(folder)
     weights = Weights(_tensors(folder), str(folder))
     table = _position_table(weights, config)
     if positions is not None or table is None:
@@ -132,6 +130,23 @@ def _renormalises(folder: Path) -> bool:
 def _papers(folder: Path, prefix: str) -> dict[str, bytes]:
     paths = {name: folder / f"{prefix}{name}" for name in PAPERS}
     return {name: _bytes(path) for name, path in paths.items() if path.is_file()}
+
+
+def _tokenizer(folder: Path) -> dict[str, Any]:
+    """The settings of the tokenizer that are used here, if there are any, each of its type."""
+    path = folder / TOKENIZER
+    if not path.is_file():
+        return {}
+    settings = read_json(path, "Hugging Face directory")
+    if not isinstance(settings, dict):
+        raise UserError(f"{path}: not the settings of a tokenizer: expected a JSON object")
+    separator = settings.get("sep_token")
+    if isinstance(separator, dict):  # a token may be written with its properties
+        settings["sep_token"] = separator.get("content")
+    for name in ("source_lang", "target_lang", "sep_token"):
+        if not isinstance(settings.get(name), str | None):
+            raise UserError(f"{path}: {name}: expected text, got {settings[name]!r}")
+    return settings
 
 
 def _check(config: dict[str, Any], folder: Path) -> None:

@@ -170,6 +170,23 @@ def test_what_changes_the_function_is_refused_by_name(
         import_hugging_face(folder)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("100000", "expected a JSON object"),
+        ('{"source_lang": ["en"]}', "source_lang: expected text"),
+        ('{"sep_token": {"content": 7}}', "sep_token: expected text"),
+    ],
+)
+def test_settings_of_the_tokenizer_of_another_type_are_refused(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    folder = spoilt(tmp_path)
+    (folder / "tokenizer_config.json").write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=message):
+        import_hugging_face(folder)
+
+
 def test_damaged_directories_are_refused_in_one_line(tmp_path: Path) -> None:
     folder = spoilt(tmp_path)
     vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
