@@ -38,7 +38,10 @@ PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md")
 COMMANDS = ("concatmt", "torchrun", "pip", "curl", "hf", "make", "cat", "printf", "head", "python")
 COMMANDS += ("export", "git", "nohup", "sh")
 NOT_HERE = (
-    (r"^pip |^make |^git |^nohup |^hf |^sh scripts", "changes the machine, or takes hours"),
+    (
+        r"^pip |^make |^git |^nohup |^hf |(^|[A-Z]+=\S* )sh scripts",
+        "changes the machine, or takes hours",
+    ),
     (r"^python (scripts|benchmarks)/", "belongs to the repository and takes hours"),
     (r"concatmt demo", "`make wheel-check` runs it"),
     (r"en-ru-opensubtitles|en-de-iwslt17|en-ru-dialogue", "needs corpora that must be downloaded"),
