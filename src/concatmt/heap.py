@@ -1,8 +1,8 @@
 """Hands free memory of the C library's heap back to the operating system.
 
 Batches of a training differ in size, and so do their tensors: glibc keeps what they free in its
-heap and fits the next ones in badly. A fine-tuning had up to 2.9 GB in use within eleven updates and
-nearly 5 GB resident a minute after the last trim. Where there is no glibc, nothing happens.
+heap and fits the next ones in badly. A fine-tuning had up to 2.9 GB in use within eleven updates
+and nearly 5 GB resident a minute after the last trim. Where there is no glibc, nothing happens.
 """
 
 import ctypes

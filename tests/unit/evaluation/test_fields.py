@@ -59,5 +59,6 @@ def test_a_fact_of_another_type_is_refused(
 def test_facts_of_their_types_are_taken(
     tmp_path: Path, read: Callable[[Path, dict[str, Any]], None]
 ) -> None:
+    # A refusal would raise.
     read(tmp_path, {"distance": 2, "orbit": "o", "document": 7, "conflict": True})
     read(tmp_path, {"distance": None, "orbit": None, "document": None, "conflict": None})
